@@ -1,10 +1,12 @@
 /* What one rank puts and gets by itself, with the calls of PnetCDF; run it also by nmb-run:
  *
- *   pnetcdf_calls small FILE CALLS    each rank puts CALLS times 8 doubles at random places of its part, and gets as many
- *   pnetcdf_calls append FILE MB      each rank appends records of 64 KiB, MB megabytes in all
- *   pnetcdf_calls again FILE SYNCS    all ranks overwrite 40 MB before each of SYNCS syncs
+ *   pnetcdf_calls small FILE CALLS    each rank puts CALLS times 8 doubles at random places of its
+ * part, and gets as many pnetcdf_calls append FILE MB      each rank appends records of 64 KiB, MB
+ * megabytes in all pnetcdf_calls again FILE SYNCS    all ranks overwrite 40 MB before each of SYNCS
+ * syncs
  *
- * Prints seconds, megabytes of the largest rank (since the file was created; VmHWM) and the size of the file. */
+ * Prints seconds, megabytes of the largest rank (since the file was created; VmHWM) and the size of
+ * the file. */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
@@ -50,7 +52,8 @@ static void finish(const char* path, double before) {
   MPI_Allreduce(MPI_IN_PLACE, &more, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   struct stat info = {0};
   stat(path, &info);
-  if (rank == 0) printf("  %.1f MB of the largest rank, file of %.1f MB\n", more, (double)info.st_size / 1e6);
+  if (rank == 0)
+    printf("  %.1f MB of the largest rank, file of %.1f MB\n", more, (double)info.st_size / 1e6);
 }
 
 enum { kElements = 8, kRecord = 64 << 10 };
@@ -77,11 +80,13 @@ static void small(const char* path, long calls) {
         for (int k = 0; k < kElements; ++k) values[k] = (double)(start + k);
         CHECK(ncmpi_put_vara_double(file, id, &start, &count, values));
       }
-      if (get && values[kElements - 1] != (double)(start + kElements - 1)) check(NC_EINVAL, "a wrong value");
+      if (get && values[kElements - 1] != (double)(start + kElements - 1))
+        check(NC_EINVAL, "a wrong value");
     }
     const double seconds = lap();
     if (rank == 0)
-      printf("%ss: %.3f s, %.0f a second of each rank\n", get ? "get" : "put", seconds, (double)calls / seconds);
+      printf("%ss: %.3f s, %.0f a second of each rank\n", get ? "get" : "put", seconds,
+             (double)calls / seconds);
   }
   CHECK(ncmpi_close(file));
   const double closed = lap();
@@ -113,7 +118,8 @@ static void append(const char* path, long megabytes) {
 
 static void again(const char* path, long syncs) {
   int file, dim, id;
-  const MPI_Offset all = 5000000, start = all * rank / ranks, count = all * (rank + 1) / ranks - start;
+  const MPI_Offset all = 5000000, start = all * rank / ranks,
+                   count = all * (rank + 1) / ranks - start;
   CHECK(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file));
   CHECK(ncmpi_def_dim(file, "x", all, &dim));
   CHECK(ncmpi_def_var(file, "v", NC_DOUBLE, 1, &dim, &id));
@@ -148,9 +154,12 @@ int main(int argc, char** argv) {
   }
   const double before = peak(1);
   const long number = atol(argv[3]);
-  if (!strcmp(argv[1], "small")) small(argv[2], number);
-  else if (!strcmp(argv[1], "append")) append(argv[2], number);
-  else again(argv[2], number);
+  if (!strcmp(argv[1], "small"))
+    small(argv[2], number);
+  else if (!strcmp(argv[1], "append"))
+    append(argv[2], number);
+  else
+    again(argv[2], number);
   finish(argv[2], before);
   MPI_Finalize();
   return 0;

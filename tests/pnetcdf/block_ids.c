@@ -41,7 +41,8 @@ int main(int argc, char** argv) {
 
   MPI_Offset number;
   char name[64];
-  CHECK(ncmpi_open(MPI_COMM_WORLD, argc > 2 ? argv[2] : "blocks.nmb#station/south", NC_NOWRITE, MPI_INFO_NULL, &file));
+  CHECK(ncmpi_open(MPI_COMM_WORLD, argc > 2 ? argv[2] : "blocks.nmb#station/south", NC_NOWRITE,
+                   MPI_INFO_NULL, &file));
   CHECK(nmb_pnetcdf_inq_nblocks(file, &number));
   CHECK(nmb_pnetcdf_inq_blockname(file, 1, name, sizeof name));
   int other;
@@ -54,8 +55,10 @@ int main(int argc, char** argv) {
   CHECK(ncmpi_get_vara_float_all(file, 0, start, count, values));
   if (values[0] != (float)(100 + rank)) printf("rank %d: found %g\n", rank, (double)values[0]);
   if (rank == 0)
-    printf("%d blocks, the second is %s, records %d and %d\n", (int)number, name, (int)records[0], (int)records[1]);
-  if (nmb_pnetcdf_open_block(file, "station/west", &other) == NC_NOERR) printf("found station/west\n");
+    printf("%d blocks, the second is %s, records %d and %d\n", (int)number, name, (int)records[0],
+           (int)records[1]);
+  if (nmb_pnetcdf_open_block(file, "station/west", &other) == NC_NOERR)
+    printf("found station/west\n");
   CHECK(ncmpi_close(file));
   MPI_Finalize();
   return 0;

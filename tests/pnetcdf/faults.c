@@ -1,12 +1,13 @@
 /* A session of three commits, in which calls that change the file fail:
  *
  *   faults each FOLDER ROWS     each call of each rank fails once, and from then on for ever
- *   faults full FILE ROWS       nothing is made to fail, but there is not room for so many rows of each rank
- *   faults die FILE RANK CALL   this rank ends at this call
- *   faults check FILE           which commit the file has
+ *   faults full FILE ROWS       nothing is made to fail, but there is not room for so many rows of
+ * each rank faults die FILE RANK CALL   this rank ends at this call faults check FILE which commit
+ * the file has
  *
- * All ranks must get the same code from a collective call. The file must then have what the last commit wrote that
- * succeeded, or what the one that failed wrote, and nothing else. Prints what is not so; exit code 1 then. */
+ * All ranks must get the same code from a collective call. The file must then have what the last
+ * commit wrote that succeeded, or what the one that failed wrote, and nothing else. Prints what is
+ * not so; exit code 1 then. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +26,7 @@ static int rank, ranks;
 
 /* --- calls that fail: the libraries find these functions ahead of those of libc --- */
 
-static const char* folder;      /* calls on files in it are counted; NULL: none */
+static const char* folder;       /* calls on files in it are counted; NULL: none */
 static long calls, failing = -1; /* the call that fails; -1: none */
 static int error, for_ever, dies;
 
@@ -45,7 +46,7 @@ static int fails_at(int file) {
   path[length > 0 ? length : 0] = 0;
   return fails(path);
 }
-#define REAL(result, name, ...) \
+#define REAL(result, name, ...)       \
   static result (*real)(__VA_ARGS__); \
   if (!real) *(void**)&real = dlsym(RTLD_NEXT, name)
 ssize_t pwrite(int file, const void* bytes, size_t size, off_t at) {
@@ -84,7 +85,9 @@ static int note(const char* name, int code, int local) {
 #define ALL(call) note(#call, call, 0)
 #define ALONE(call) note(#call, call, 1)
 
-static int value(int state, int variable, MPI_Offset at) { return state * 100000000 + variable * 10000000 + (int)at; }
+static int value(int state, int variable, MPI_Offset at) {
+  return state * 100000000 + variable * 10000000 + (int)at;
+}
 static int* values(int state, int variable, MPI_Offset at, MPI_Offset count) {
   int* const all = malloc((size_t)count * sizeof(int));
   for (MPI_Offset i = 0; i < count; ++i) all[i] = value(state, variable, at + i);
@@ -99,11 +102,14 @@ static void committed(int code) {
   }
 }
 
-/* Each rank has `rows` rows of `fixed`, and rows / 8 records of `growing` in each of the first two commits. */
+/* Each rank has `rows` rows of `fixed`, and rows / 8 records of `growing` in each of the first two
+ * commits. */
 static void session(const char* path, MPI_Offset rows) {
   int file = -1, dims[3], fixed, growing, extra, state = 1, request, status, here[MOST_CALLS];
   number_of_calls = commits = 0;
-  if (ALL(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file)) != NC_NOERR) return;
+  if (ALL(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file)) !=
+      NC_NOERR)
+    return;
   ALL(ncmpi_def_dim(file, "t", NC_UNLIMITED, &dims[0]));
   ALL(ncmpi_def_dim(file, "y", ranks * rows, &dims[1]));
   ALL(ncmpi_def_dim(file, "x", COLUMNS, &dims[2]));
@@ -171,7 +177,8 @@ static int wrong(int file, int variable, MPI_Offset rows, int state, int number)
   free(found);
   return bad;
 }
-/* Returns the commit that the file has; 0: there is no file; -1: not what any commit wrote. Collective. */
+/* Returns the commit that the file has; 0: there is no file; -1: not what any commit wrote.
+ * Collective. */
 static int state_of(const char* path) {
   int file, state = -1, variables, id;
   MPI_Offset rows, records;
@@ -179,18 +186,22 @@ static int state_of(const char* path) {
   if (opened == NC_ENOENT) return 0;
   if (opened != NC_NOERR) return -1;
   int bad = ncmpi_get_att_int(file, NC_GLOBAL, "state", &state) != NC_NOERR;
-  bad |= ncmpi_inq_dimlen(file, 0, &records) != NC_NOERR || ncmpi_inq_dimlen(file, 1, &rows) != NC_NOERR;
+  bad |= ncmpi_inq_dimlen(file, 0, &records) != NC_NOERR ||
+         ncmpi_inq_dimlen(file, 1, &rows) != NC_NOERR;
   bad |= ncmpi_inq_nvars(file, &variables) != NC_NOERR || variables != (state == 3 ? 3 : 2);
   if (!bad && records != (state >= 2 ? 2 : 1) * ranks * (rows / ranks / 8)) bad = 1;
-  if (!bad) bad |= ncmpi_inq_varid(file, "fixed", &id) != NC_NOERR || wrong(file, id, rows, state, 0);
-  if (!bad) bad |= ncmpi_inq_varid(file, "growing", &id) != NC_NOERR || wrong(file, id, records, state, 1);
-  if (!bad && state == 3) bad |= ncmpi_inq_varid(file, "extra", &id) != NC_NOERR || wrong(file, id, rows, state, 2);
+  if (!bad)
+    bad |= ncmpi_inq_varid(file, "fixed", &id) != NC_NOERR || wrong(file, id, rows, state, 0);
+  if (!bad)
+    bad |= ncmpi_inq_varid(file, "growing", &id) != NC_NOERR || wrong(file, id, records, state, 1);
+  if (!bad && state == 3)
+    bad |= ncmpi_inq_varid(file, "extra", &id) != NC_NOERR || wrong(file, id, rows, state, 2);
   ncmpi_close(file);
   return bad ? -1 : state;
 }
 
-/* Compares the codes of all ranks and the file with `expected`, the first code that a collective call gives all ranks (1:
- * some error; 0: none). Returns whether something is wrong. Collective. */
+/* Compares the codes of all ranks and the file with `expected`, the first code that a collective
+ * call gives all ranks (1: some error; 0: none). Returns whether something is wrong. Collective. */
 static int judge(const char* path, int expected, const char* what) {
   int all[3] = {number_of_calls, -number_of_calls, 0}, bad = 0, first = NC_NOERR;
   MPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -230,7 +241,8 @@ static int judge(const char* path, int expected, const char* what) {
 static int one(const char* in, MPI_Offset rows, int who, long number, int with, int ever) {
   char path[4096], what[256];
   snprintf(path, sizeof path, "%s/%d_%ld_%d.nmb", in, who, number, with);
-  snprintf(what, sizeof what, "call %ld of rank %d, errno %d%s", number, who, with, ever ? " for ever" : "");
+  snprintf(what, sizeof what, "call %ld of rank %d, errno %d%s", number, who, with,
+           ever ? " for ever" : "");
   folder = in;
   calls = 0, error = with, for_ever = ever;
   failing = rank == who ? number : -1;
@@ -249,9 +261,11 @@ static int each(const char* in, MPI_Offset rows) {
     bad |= one(in, rows, 0, 1L << 30, with, 0); /* none fails */
     long counts[64] = {0};
     MPI_Allgather(&calls, 1, MPI_LONG, counts, 1, MPI_LONG, MPI_COMM_WORLD);
-    if (rank == 0) printf("calls of the first and the last rank: %ld %ld\n", counts[0], counts[ranks - 1]);
+    if (rank == 0)
+      printf("calls of the first and the last rank: %ld %ld\n", counts[0], counts[ranks - 1]);
     for (int who = 0; who < ranks; ++who)
-      for (long number = 0; number < counts[who]; ++number, ++sessions) bad |= one(in, rows, who, number, with, way);
+      for (long number = 0; number < counts[who]; ++number, ++sessions)
+        bad |= one(in, rows, who, number, with, way);
   }
   if (rank == 0) printf("%d sessions\n", sessions);
   return bad;

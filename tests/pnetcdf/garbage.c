@@ -1,5 +1,6 @@
-// Preloaded into programs that PnetCDF runs: what they never write has other bytes in their files than zeros, which the file
-// system gives. Only what was zero after the first enddef is overwritten, because PnetCDF may have written fill values there.
+// Preloaded into programs that PnetCDF runs: what they never write has other bytes in their files
+// than zeros, which the file system gives. Only what was zero after the first enddef is
+// overwritten, because PnetCDF may have written fill values there.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -55,7 +56,8 @@ int ncmpi_enddef(int file) {
   return after(file, end(file));
 }
 
-int ncmpi__enddef(int file, MPI_Offset h_minfree, MPI_Offset v_align, MPI_Offset v_minfree, MPI_Offset r_align) {
+int ncmpi__enddef(int file, MPI_Offset h_minfree, MPI_Offset v_align, MPI_Offset v_minfree,
+                  MPI_Offset r_align) {
   int (*end)(int, MPI_Offset, MPI_Offset, MPI_Offset, MPI_Offset);
   *(void**)&end = real("ncmpi__enddef");
   return after(file, end(file, h_minfree, v_align, v_minfree, r_align));

@@ -1,5 +1,5 @@
-/* What changes a fill value after values were written, and file types of distributed arrays. The output is the same on
- * PnetCDF and on NMB. late_changes FILE */
+/* What changes a fill value after values were written, and file types of distributed arrays. The
+ * output is the same on PnetCDF and on NMB. late_changes FILE */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@ static void show_values(const char* what, int variable, int count) {
 
 static void fills(const char* path) {
   int dims[2], line, records, values[] = {1, 2, 3};
-  show("create", ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file));
+  show("create",
+       ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file));
   ncmpi_set_fill(file, NC_FILL, NULL);
   ncmpi_def_dim(file, "time", NC_UNLIMITED, &dims[0]);
   ncmpi_def_dim(file, "x", SIZE, &dims[1]);
@@ -43,8 +44,10 @@ static void fills(const char* path) {
   show("fill a record", ncmpi_fill_var_rec(file, records, 0));
   show_values("values", line, SIZE);
   value = 8;
-  show("another _FillValue in data mode", ncmpi_put_att_int(file, line, "_FillValue", NC_INT, 1, &value));
-  show("a new _FillValue in data mode", ncmpi_put_att_int(file, records, "_FillValue", NC_INT, 1, &value));
+  show("another _FillValue in data mode",
+       ncmpi_put_att_int(file, line, "_FillValue", NC_INT, 1, &value));
+  show("a new _FillValue in data mode",
+       ncmpi_put_att_int(file, records, "_FillValue", NC_INT, 1, &value));
   show_values("values", line, SIZE);
   show("sync", ncmpi_sync(file));
   show_values("values after sync", line, SIZE);
@@ -71,9 +74,11 @@ static void fills(const char* path) {
 /* Puts through a distributed array, and gets all through another one. */
 static void distributed(const char* path, int kind, int argument, int order) {
   const int sizes[] = {SIZE, SIZE - 2}, kinds[] = {kind, MPI_DISTRIBUTE_BLOCK};
-  int arguments[] = {argument, MPI_DISTRIBUTE_DFLT_DARG}, grid[] = {0, 0}, dims[2], plane, bytes, values[SIZE * SIZE];
+  int arguments[] = {argument, MPI_DISTRIBUTE_DFLT_DARG}, grid[] = {0, 0}, dims[2], plane, bytes,
+      values[SIZE * SIZE];
   MPI_Dims_create(ranks, 2, grid);
-  if (kind == MPI_DISTRIBUTE_BLOCK && argument > 0 && argument * grid[0] < SIZE) arguments[0] = SIZE;
+  if (kind == MPI_DISTRIBUTE_BLOCK && argument > 0 && argument * grid[0] < SIZE)
+    arguments[0] = SIZE;
   MPI_Datatype type;
   MPI_Type_create_darray(ranks, rank, 2, sizes, kinds, arguments, grid, order, MPI_INT, &type);
   MPI_Type_commit(&type);

@@ -1,5 +1,5 @@
-/* The hint nmb_create=independent: each process defines variables of its own, in blocks that paths in their names
- * name, and some that all share. own_definitions FILE */
+/* The hint nmb_create=independent: each process defines variables of its own, in blocks that paths
+ * in their names name, and some that all share. own_definitions FILE */
 #include <mpi.h>
 #include <nmb_pnetcdf.h>
 #include <pnetcdf.h>
@@ -18,7 +18,8 @@ static void check(int code, int line) {
 #define CHECK(call) check((call), __LINE__)
 
 static void expect(int code, int wanted, int line) {
-  if (code != wanted) printf("line %d: found %s, expected %s\n", line, ncmpi_strerrno(code), ncmpi_strerrno(wanted));
+  if (code != wanted)
+    printf("line %d: found %s, expected %s\n", line, ncmpi_strerrno(code), ncmpi_strerrno(wanted));
 }
 #define EXPECT(call, wanted) expect((call), (wanted), __LINE__)
 
@@ -92,10 +93,12 @@ int main(int argc, char** argv) {
     char found[NC_MAX_NAME + 1];
     CHECK(ncmpi_inq_varname(file, global_vars[v], found));
     CHECK(ncmpi_inq_varid(file, found, &varid));
-    if (varid != global_vars[v]) printf("rank %d: %s is %d and %d\n", rank, found, varid, global_vars[v]);
+    if (varid != global_vars[v])
+      printf("rank %d: %s is %d and %d\n", rank, found, varid, global_vars[v]);
     int first = varid, is_shared = !strcmp(found, "shared");
     MPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (is_shared && global_vars[shared] != varid) printf("rank %d: shared is not %d\n", rank, varid);
+    if (is_shared && global_vars[shared] != varid)
+      printf("rank %d: shared is not %d\n", rank, varid);
   }
   CHECK(ncmpi_inq_varid(file, "shared", &varid));
   int lowest = varid;
@@ -115,7 +118,8 @@ int main(int argc, char** argv) {
     CHECK(ncmpi_get_vara_float_all(file, varid, start, count, back));
     const int by = v == 2 ? rank : (rank + 1) % ranks;
     for (int i = 0; i < LENGTH; ++i)
-      if (back[i] != (float)(100 * by + i)) printf("rank %d: %s[%d] is %g\n", rank, name, i, (double)back[i]);
+      if (back[i] != (float)(100 * by + i))
+        printf("rank %d: %s[%d] is %g\n", rank, name, i, (double)back[i]);
   }
   CHECK(ncmpi_close(file));
 
@@ -132,7 +136,9 @@ int main(int argc, char** argv) {
   CHECK(ncmpi_inq_dimlen(file, time, &records));
   char title[5] = "";
   CHECK(ncmpi_get_att_text(file, NC_GLOBAL, "title", title));
-  if (rank == 0) printf("%d variables, %d records, title %s\n", number - ranks * (VARIABLES + 1), (int)records, title);
+  if (rank == 0)
+    printf("%d variables, %d records, title %s\n", number - ranks * (VARIABLES + 1), (int)records,
+           title);
   CHECK(ncmpi_close(file));
 
   /* Equal names that differ. */

@@ -1,5 +1,6 @@
-/* Runs scripts of PnetCDF calls. Each line is one call: the ranks that make it ("*" or "0,2"), the name
- * and the arguments. Each rank writes the code of each call, and what it has read, to LOG.RANK.
+/* Runs scripts of PnetCDF calls. Each line is one call: the ranks that make it ("*" or "0,2"), the
+ * name and the arguments. Each rank writes the code of each call, and what it has read, to
+ * LOG.RANK.
  *
  *   replay SCRIPT LOG [SCRIPT LOG]...
  *
@@ -14,9 +15,9 @@
 
 static FILE* out;
 static int rank, ranks, file = -1;
-static int requests[1 << 16];       /* by the number that the script gives */
-static void* buffers[1 << 16];      /* of requests */
-static long sizes[1 << 16];         /* elements of gets; -1: a put */
+static int requests[1 << 16];  /* by the number that the script gives */
+static void* buffers[1 << 16]; /* of requests */
+static long sizes[1 << 16];    /* elements of gets; -1: a put */
 static char types[1 << 16][16];
 static int line_number;
 
@@ -30,84 +31,131 @@ static size_t size_of(const char* type) {
 static void fill(const char* type, void* to, long count, double first, double step) {
   for (long i = 0; i < count; ++i) {
     const double v = first + (double)i * step;
-    if (!strcmp(type, "text")) ((char*)to)[i] = (char)('a' + ((long)v % 26 + 26) % 26);
-    else if (!strcmp(type, "schar")) ((signed char*)to)[i] = (signed char)(long)v;
-    else if (!strcmp(type, "uchar")) ((unsigned char*)to)[i] = (unsigned char)(long)v;
-    else if (!strcmp(type, "short")) ((short*)to)[i] = (short)(long)v;
-    else if (!strcmp(type, "ushort")) ((unsigned short*)to)[i] = (unsigned short)(long)v;
-    else if (!strcmp(type, "int")) ((int*)to)[i] = (int)(long)v;
-    else if (!strcmp(type, "uint")) ((unsigned*)to)[i] = (unsigned)(long)v;
-    else if (!strcmp(type, "long")) ((long*)to)[i] = (long)v;
-    else if (!strcmp(type, "float")) ((float*)to)[i] = (float)v;
-    else if (!strcmp(type, "double")) ((double*)to)[i] = v;
-    else if (!strcmp(type, "longlong")) ((long long*)to)[i] = (long long)v;
-    else ((unsigned long long*)to)[i] = (unsigned long long)(long long)v;
+    if (!strcmp(type, "text"))
+      ((char*)to)[i] = (char)('a' + ((long)v % 26 + 26) % 26);
+    else if (!strcmp(type, "schar"))
+      ((signed char*)to)[i] = (signed char)(long)v;
+    else if (!strcmp(type, "uchar"))
+      ((unsigned char*)to)[i] = (unsigned char)(long)v;
+    else if (!strcmp(type, "short"))
+      ((short*)to)[i] = (short)(long)v;
+    else if (!strcmp(type, "ushort"))
+      ((unsigned short*)to)[i] = (unsigned short)(long)v;
+    else if (!strcmp(type, "int"))
+      ((int*)to)[i] = (int)(long)v;
+    else if (!strcmp(type, "uint"))
+      ((unsigned*)to)[i] = (unsigned)(long)v;
+    else if (!strcmp(type, "long"))
+      ((long*)to)[i] = (long)v;
+    else if (!strcmp(type, "float"))
+      ((float*)to)[i] = (float)v;
+    else if (!strcmp(type, "double"))
+      ((double*)to)[i] = v;
+    else if (!strcmp(type, "longlong"))
+      ((long long*)to)[i] = (long long)v;
+    else
+      ((unsigned long long*)to)[i] = (unsigned long long)(long long)v;
   }
 }
 
 static void show(const char* type, const void* from, long count) {
   for (long i = 0; i < count; ++i) {
-    if (!strcmp(type, "text")) fprintf(out, " %d", ((const char*)from)[i]);
-    else if (!strcmp(type, "schar")) fprintf(out, " %d", ((const signed char*)from)[i]);
-    else if (!strcmp(type, "uchar")) fprintf(out, " %d", ((const unsigned char*)from)[i]);
-    else if (!strcmp(type, "short")) fprintf(out, " %d", ((const short*)from)[i]);
-    else if (!strcmp(type, "ushort")) fprintf(out, " %d", ((const unsigned short*)from)[i]);
-    else if (!strcmp(type, "int")) fprintf(out, " %d", ((const int*)from)[i]);
-    else if (!strcmp(type, "uint")) fprintf(out, " %u", ((const unsigned*)from)[i]);
-    else if (!strcmp(type, "long")) fprintf(out, " %ld", ((const long*)from)[i]);
-    else if (!strcmp(type, "float")) fprintf(out, " %.9g", (double)((const float*)from)[i]);
-    else if (!strcmp(type, "double")) fprintf(out, " %.17g", ((const double*)from)[i]);
-    else if (!strcmp(type, "longlong")) fprintf(out, " %lld", ((const long long*)from)[i]);
-    else fprintf(out, " %llu", ((const unsigned long long*)from)[i]);
+    if (!strcmp(type, "text"))
+      fprintf(out, " %d", ((const char*)from)[i]);
+    else if (!strcmp(type, "schar"))
+      fprintf(out, " %d", ((const signed char*)from)[i]);
+    else if (!strcmp(type, "uchar"))
+      fprintf(out, " %d", ((const unsigned char*)from)[i]);
+    else if (!strcmp(type, "short"))
+      fprintf(out, " %d", ((const short*)from)[i]);
+    else if (!strcmp(type, "ushort"))
+      fprintf(out, " %d", ((const unsigned short*)from)[i]);
+    else if (!strcmp(type, "int"))
+      fprintf(out, " %d", ((const int*)from)[i]);
+    else if (!strcmp(type, "uint"))
+      fprintf(out, " %u", ((const unsigned*)from)[i]);
+    else if (!strcmp(type, "long"))
+      fprintf(out, " %ld", ((const long*)from)[i]);
+    else if (!strcmp(type, "float"))
+      fprintf(out, " %.9g", (double)((const float*)from)[i]);
+    else if (!strcmp(type, "double"))
+      fprintf(out, " %.17g", ((const double*)from)[i]);
+    else if (!strcmp(type, "longlong"))
+      fprintf(out, " %lld", ((const long long*)from)[i]);
+    else
+      fprintf(out, " %llu", ((const unsigned long long*)from)[i]);
   }
 }
 
 /* --- the typed calls --- */
 
-#define TYPES(X) X(text, char) X(schar, signed char) X(uchar, unsigned char) X(short, short) \
-  X(ushort, unsigned short) X(int, int) X(uint, unsigned) X(long, long) X(float, float) \
-  X(double, double) X(longlong, long long) X(ulonglong, unsigned long long)
+#define TYPES(X)                                                                          \
+  X(text, char)                                                                           \
+  X(schar, signed char) X(uchar, unsigned char) X(short, short) X(ushort, unsigned short) \
+      X(int, int) X(uint, unsigned) X(long, long) X(float, float) X(double, double)       \
+          X(longlong, long long) X(ulonglong, unsigned long long)
 
 struct slab {
   int variable;
   MPI_Offset *start, *count, *stride, *imap;
 };
 
-static int access(const char* call, const char* kind, int all, const char* type, const struct slab* s,
-                  void* buffer, int* request) {
-#define ALL_KINDS(verb, SUFFIX, T, TAIL) \
-  if (!strcmp(kind, "var")) return ncmpi_##verb##_var_##SUFFIX(file, s->variable, buffer TAIL); \
-  if (!strcmp(kind, "var1")) return ncmpi_##verb##_var1_##SUFFIX(file, s->variable, s->start, buffer TAIL); \
-  if (!strcmp(kind, "vara")) return ncmpi_##verb##_vara_##SUFFIX(file, s->variable, s->start, s->count, buffer TAIL); \
-  if (!strcmp(kind, "vars")) return ncmpi_##verb##_vars_##SUFFIX(file, s->variable, s->start, s->count, s->stride, buffer TAIL); \
-  return ncmpi_##verb##_varm_##SUFFIX(file, s->variable, s->start, s->count, s->stride, s->imap, buffer TAIL);
+static int access(const char* call, const char* kind, int all, const char* type,
+                  const struct slab* s, void* buffer, int* request) {
+#define ALL_KINDS(verb, SUFFIX, T, TAIL)                                                         \
+  if (!strcmp(kind, "var")) return ncmpi_##verb##_var_##SUFFIX(file, s->variable, buffer TAIL);  \
+  if (!strcmp(kind, "var1"))                                                                     \
+    return ncmpi_##verb##_var1_##SUFFIX(file, s->variable, s->start, buffer TAIL);               \
+  if (!strcmp(kind, "vara"))                                                                     \
+    return ncmpi_##verb##_vara_##SUFFIX(file, s->variable, s->start, s->count, buffer TAIL);     \
+  if (!strcmp(kind, "vars"))                                                                     \
+    return ncmpi_##verb##_vars_##SUFFIX(file, s->variable, s->start, s->count, s->stride,        \
+                                        buffer TAIL);                                            \
+  return ncmpi_##verb##_varm_##SUFFIX(file, s->variable, s->start, s->count, s->stride, s->imap, \
+                                      buffer TAIL);
 #define NOTHING
 #define REQUEST , request
-#define ONE_TYPE(name, T) \
-  if (!strcmp(type, #name)) { \
-    if (!strcmp(call, "put") && all) { ALL_KINDS(put, name##_all, T, NOTHING) } \
-    if (!strcmp(call, "put")) { ALL_KINDS(put, name, T, NOTHING) } \
-    if (!strcmp(call, "get") && all) { ALL_KINDS(get, name##_all, T, NOTHING) } \
-    if (!strcmp(call, "get")) { ALL_KINDS(get, name, T, NOTHING) } \
-    if (!strcmp(call, "iput")) { ALL_KINDS(iput, name, T, REQUEST) } \
-    if (!strcmp(call, "bput")) { ALL_KINDS(bput, name, T, REQUEST) } \
-    ALL_KINDS(iget, name, T, REQUEST) \
+#define ONE_TYPE(name, T)                    \
+  if (!strcmp(type, #name)) {                \
+    if (!strcmp(call, "put") && all) {       \
+      ALL_KINDS(put, name##_all, T, NOTHING) \
+    }                                        \
+    if (!strcmp(call, "put")) {              \
+      ALL_KINDS(put, name, T, NOTHING)       \
+    }                                        \
+    if (!strcmp(call, "get") && all) {       \
+      ALL_KINDS(get, name##_all, T, NOTHING) \
+    }                                        \
+    if (!strcmp(call, "get")) {              \
+      ALL_KINDS(get, name, T, NOTHING)       \
+    }                                        \
+    if (!strcmp(call, "iput")) {             \
+      ALL_KINDS(iput, name, T, REQUEST)      \
+    }                                        \
+    if (!strcmp(call, "bput")) {             \
+      ALL_KINDS(bput, name, T, REQUEST)      \
+    }                                        \
+    ALL_KINDS(iget, name, T, REQUEST)        \
   }
   TYPES(ONE_TYPE)
   return 1;
 }
 
-static int access_n(const char* call, int all, const char* type, int variable, int n, MPI_Offset** starts,
-                    MPI_Offset** counts, void* buffer, int* request) {
-#define ONE_N(name, T) \
-  if (!strcmp(type, #name)) { \
-    if (!strcmp(call, "put")) return all ? ncmpi_put_varn_##name##_all(file, variable, n, starts, counts, buffer) \
-                                         : ncmpi_put_varn_##name(file, variable, n, starts, counts, buffer); \
-    if (!strcmp(call, "get")) return all ? ncmpi_get_varn_##name##_all(file, variable, n, starts, counts, buffer) \
-                                         : ncmpi_get_varn_##name(file, variable, n, starts, counts, buffer); \
-    if (!strcmp(call, "iput")) return ncmpi_iput_varn_##name(file, variable, n, starts, counts, buffer, request); \
-    if (!strcmp(call, "bput")) return ncmpi_bput_varn_##name(file, variable, n, starts, counts, buffer, request); \
-    return ncmpi_iget_varn_##name(file, variable, n, starts, counts, buffer, request); \
+static int access_n(const char* call, int all, const char* type, int variable, int n,
+                    MPI_Offset** starts, MPI_Offset** counts, void* buffer, int* request) {
+#define ONE_N(name, T)                                                                    \
+  if (!strcmp(type, #name)) {                                                             \
+    if (!strcmp(call, "put"))                                                             \
+      return all ? ncmpi_put_varn_##name##_all(file, variable, n, starts, counts, buffer) \
+                 : ncmpi_put_varn_##name(file, variable, n, starts, counts, buffer);      \
+    if (!strcmp(call, "get"))                                                             \
+      return all ? ncmpi_get_varn_##name##_all(file, variable, n, starts, counts, buffer) \
+                 : ncmpi_get_varn_##name(file, variable, n, starts, counts, buffer);      \
+    if (!strcmp(call, "iput"))                                                            \
+      return ncmpi_iput_varn_##name(file, variable, n, starts, counts, buffer, request);  \
+    if (!strcmp(call, "bput"))                                                            \
+      return ncmpi_bput_varn_##name(file, variable, n, starts, counts, buffer, request);  \
+    return ncmpi_iget_varn_##name(file, variable, n, starts, counts, buffer, request);    \
   }
   TYPES(ONE_N)
   return 1;
@@ -128,15 +176,20 @@ static MPI_Datatype mpi_type(const char* type) {
   return MPI_UNSIGNED_LONG_LONG;
 }
 
-static int att(int put, const char* type, int variable, const char* name, int xtype, MPI_Offset n, void* v) {
-#define ONE_ATT(T_NAME, T) \
-  if (!strcmp(type, #T_NAME)) return put ? ncmpi_put_att_##T_NAME(file, variable, name, xtype, n, v) \
-                                         : ncmpi_get_att_##T_NAME(file, variable, name, v);
-  if (!strcmp(type, "text")) return put ? ncmpi_put_att_text(file, variable, name, n, v) : ncmpi_get_att_text(file, variable, name, v);
-  ONE_ATT(schar, signed char) ONE_ATT(uchar, unsigned char) ONE_ATT(short, short) ONE_ATT(ushort, unsigned short)
-  ONE_ATT(int, int) ONE_ATT(uint, unsigned) ONE_ATT(long, long) ONE_ATT(float, float) ONE_ATT(double, double)
-  ONE_ATT(longlong, long long) ONE_ATT(ulonglong, unsigned long long)
-  return 1;
+static int att(int put, const char* type, int variable, const char* name, int xtype, MPI_Offset n,
+               void* v) {
+#define ONE_ATT(T_NAME, T)                                                 \
+  if (!strcmp(type, #T_NAME))                                              \
+    return put ? ncmpi_put_att_##T_NAME(file, variable, name, xtype, n, v) \
+               : ncmpi_get_att_##T_NAME(file, variable, name, v);
+  if (!strcmp(type, "text"))
+    return put ? ncmpi_put_att_text(file, variable, name, n, v)
+               : ncmpi_get_att_text(file, variable, name, v);
+  ONE_ATT(schar, signed char)
+  ONE_ATT(uchar, unsigned char) ONE_ATT(short, short) ONE_ATT(ushort, unsigned short)
+      ONE_ATT(int, int) ONE_ATT(uint, unsigned) ONE_ATT(long, long) ONE_ATT(float, float)
+          ONE_ATT(double, double) ONE_ATT(longlong, long long)
+              ONE_ATT(ulonglong, unsigned long long) return 1;
 }
 
 /* --- words of a line --- */
@@ -273,7 +326,8 @@ static int run_access(const char* call) {
 static void run_wait(int all) {
   const int n = (int)number();
   int ids[1024], which[1024], statuses[1024];
-  for (int i = 0; i < n; ++i) which[i] = (int)number(), ids[i] = requests[which[i]], statuses[i] = 99;
+  for (int i = 0; i < n; ++i)
+    which[i] = (int)number(), ids[i] = requests[which[i]], statuses[i] = 99;
   const int code = all == 2 ? ncmpi_cancel(file, n, ids, statuses)
                    : all    ? ncmpi_wait_all(file, n, ids, statuses)
                             : ncmpi_wait(file, n, ids, statuses);
@@ -303,21 +357,37 @@ static void run_line(char* line) {
   } else if (!strcmp(call, "open")) {
     const char* const path = word();
     code = ncmpi_open(MPI_COMM_WORLD, path, (int)number(), MPI_INFO_NULL, &file);
-  } else if (!strcmp(call, "close")) code = ncmpi_close(file);
-  else if (!strcmp(call, "abort")) code = ncmpi_abort(file);
-  else if (!strcmp(call, "enddef")) code = ncmpi_enddef(file);
-  else if (!strcmp(call, "redef")) code = ncmpi_redef(file);
-  else if (!strcmp(call, "sync")) code = ncmpi_sync(file);
-  else if (!strcmp(call, "sync_numrecs")) code = ncmpi_sync_numrecs(file);
-  else if (!strcmp(call, "begin")) code = ncmpi_begin_indep_data(file);
-  else if (!strcmp(call, "end")) code = ncmpi_end_indep_data(file);
-  else if (!strcmp(call, "barrier")) code = MPI_Barrier(MPI_COMM_WORLD);
-  else if (!strcmp(call, "attach")) code = ncmpi_buffer_attach(file, number());
-  else if (!strcmp(call, "detach")) code = ncmpi_buffer_detach(file);
-  else if (!strcmp(call, "set_fill")) code = ncmpi_set_fill(file, (int)number(), &id);
-  else if (!strcmp(call, "fill_rec")) { id = (int)number(); code = ncmpi_fill_var_rec(file, id, number()); }
-  else if (!strcmp(call, "def_dim")) { const char* n = word(); code = ncmpi_def_dim(file, n, number(), &id); }
-  else if (!strcmp(call, "def_var")) {
+  } else if (!strcmp(call, "close"))
+    code = ncmpi_close(file);
+  else if (!strcmp(call, "abort"))
+    code = ncmpi_abort(file);
+  else if (!strcmp(call, "enddef"))
+    code = ncmpi_enddef(file);
+  else if (!strcmp(call, "redef"))
+    code = ncmpi_redef(file);
+  else if (!strcmp(call, "sync"))
+    code = ncmpi_sync(file);
+  else if (!strcmp(call, "sync_numrecs"))
+    code = ncmpi_sync_numrecs(file);
+  else if (!strcmp(call, "begin"))
+    code = ncmpi_begin_indep_data(file);
+  else if (!strcmp(call, "end"))
+    code = ncmpi_end_indep_data(file);
+  else if (!strcmp(call, "barrier"))
+    code = MPI_Barrier(MPI_COMM_WORLD);
+  else if (!strcmp(call, "attach"))
+    code = ncmpi_buffer_attach(file, number());
+  else if (!strcmp(call, "detach"))
+    code = ncmpi_buffer_detach(file);
+  else if (!strcmp(call, "set_fill"))
+    code = ncmpi_set_fill(file, (int)number(), &id);
+  else if (!strcmp(call, "fill_rec")) {
+    id = (int)number();
+    code = ncmpi_fill_var_rec(file, id, number());
+  } else if (!strcmp(call, "def_dim")) {
+    const char* n = word();
+    code = ncmpi_def_dim(file, n, number(), &id);
+  } else if (!strcmp(call, "def_var")) {
     const char* const n = word();
     const int type = (int)number(), dims = (int)number();
     int ids[MOST];
@@ -333,18 +403,40 @@ static void run_line(char* line) {
     char values[4096];
     fill(type, values, count, first, step);
     code = att(1, type, v, n, xtype, count, values);
-  } else if (!strcmp(call, "del_att")) { id = (int)number(); code = ncmpi_del_att(file, id, word()); }
-  else if (!strcmp(call, "rename_att")) {
+  } else if (!strcmp(call, "del_att")) {
+    id = (int)number();
+    code = ncmpi_del_att(file, id, word());
+  } else if (!strcmp(call, "rename_att")) {
     id = (int)number();
     const char* const n = word();
     code = ncmpi_rename_att(file, id, n, word());
-  } else if (!strcmp(call, "rename_dim")) { id = (int)number(); code = ncmpi_rename_dim(file, id, word()); }
-  else if (!strcmp(call, "rename_var")) { id = (int)number(); code = ncmpi_rename_var(file, id, word()); }
-  else if (!strcmp(call, "inq")) { describe(); fputc('\n', out); return; }
-  else if (!strcmp(call, "wait")) { run_wait(0); fputc('\n', out); return; }
-  else if (!strcmp(call, "wait_all")) { run_wait(1); fputc('\n', out); return; }
-  else if (!strcmp(call, "cancel")) { run_wait(2); fputc('\n', out); return; }
-  else { run_access(call); fputc('\n', out); return; }
+  } else if (!strcmp(call, "rename_dim")) {
+    id = (int)number();
+    code = ncmpi_rename_dim(file, id, word());
+  } else if (!strcmp(call, "rename_var")) {
+    id = (int)number();
+    code = ncmpi_rename_var(file, id, word());
+  } else if (!strcmp(call, "inq")) {
+    describe();
+    fputc('\n', out);
+    return;
+  } else if (!strcmp(call, "wait")) {
+    run_wait(0);
+    fputc('\n', out);
+    return;
+  } else if (!strcmp(call, "wait_all")) {
+    run_wait(1);
+    fputc('\n', out);
+    return;
+  } else if (!strcmp(call, "cancel")) {
+    run_wait(2);
+    fputc('\n', out);
+    return;
+  } else {
+    run_access(call);
+    fputc('\n', out);
+    return;
+  }
   fprintf(out, " %d\n", code);
 }
 

@@ -50,9 +50,9 @@ class ConvertCommand {
   BatchArguments batch_;
   std::optional<std::uint32_t> inline_limit_;
   RecordedDigests digest_ = RecordedDigests::kNone;
-  bool by_variable_ = false, repack_ = false, force_ = false,
-       no_sync_ = false, no_lock_ = false, no_check_ = false, lossy_ = false, no_originals_ = false,
-       no_history_ = false, keep_tracking_id_ = false, rebase_times_ = false;
+  bool by_variable_ = false, repack_ = false, force_ = false, no_sync_ = false, no_lock_ = false,
+       no_check_ = false, lossy_ = false, no_originals_ = false, no_history_ = false,
+       keep_tracking_id_ = false, rebase_times_ = false;
 };
 
 }  // namespace nmb::tools

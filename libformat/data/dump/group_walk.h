@@ -32,7 +32,8 @@ Status visit_groups(const FileBlocks& blocks, GroupVisitor& visitor);
 // kDamaged if the hdf5 section is damaged.
 Result<std::vector<Type>> linked_types(const Extension& extension);
 
-// Adds the names of the types that a group defines. Errors: kDamaged if the hdf5 section is damaged.
+// Adds the names of the types that a group defines. Errors: kDamaged if the hdf5 section is
+// damaged.
 Status add_names_of_types(const Dataset& dataset, TypeNames* names);
 
 // Returns the names of all types of a file. Errors: those of the functions in FileBlocks; kDamaged

@@ -48,8 +48,7 @@ Status measure_header(const Metadata& metadata, Kind kind, std::uint64_t* length
   const classic::Widths widths = classic::widths(kind);
   *length = 4 + widths.count + 2 * widths.list();
   // The field of CDF-1 could hold these lengths; netCDF-C makes dimensions of at most 2^31 - 4.
-  const std::uint64_t longest =
-      kind == Kind::kCdf1 ? 0x7FFFFFFF : classic::largest_variable(kind);
+  const std::uint64_t longest = kind == Kind::kCdf1 ? 0x7FFFFFFF : classic::largest_variable(kind);
   for (DimId id = 0; id < metadata.dimension_count(); ++id) {
     const Dimension dimension = metadata.dimension(id);
     if (dimension.length == 0)
