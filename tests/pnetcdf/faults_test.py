@@ -31,7 +31,7 @@ def main():
         return [*options.mpiexec.split(), str(ranks), f"{options.tools}/nmb-run", options.faults, *map(str, arguments)]
 
     def run(line):
-        return subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+        return subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=280)
 
     def verify(what, path):
         done = run([f"{options.tools}/nmverify", str(path)])
