@@ -73,7 +73,7 @@ def clean(text, out):
         # Sizes that depend on memory in use, and times.
         if re.search(r"time|bandwidth|sec|heap|memory|malloc|MiB|nmb-run", line, re.I):
             continue
-        lines.append(line.rstrip())
+        lines.append(" ".join(line.split()))
     return sorted(lines)
 
 
