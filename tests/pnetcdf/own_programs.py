@@ -71,7 +71,7 @@ def clean(text, out):
     for line in text.replace(str(out), "OUT").splitlines():
         line = TIMES.sub("#", line)
         # Sizes that depend on memory in use, and times.
-        if re.search(r"time|bandwidth|sec|heap|memory|malloc|MiB|nmb-run", line, re.I):
+        if re.search(r"time|bandwidth|sec|heap|memory|malloc|MiB|MB/s|nmb-run", line, re.I):
             continue
         lines.append(" ".join(line.split()))
     return sorted(lines)
