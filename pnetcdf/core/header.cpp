@@ -138,13 +138,11 @@ int Header::def_dim(std::string_view name, std::uint64_t length, int* id) {
 
 int Header::def_var(std::string_view name, Type type, std::span<const DimId> dims, bool no_fill,
                     int* id) {
-  if (all_->variable_count() == kMany) {
-    own().reserve(0, kRoomForVars);
-    release_free_memory();
-  }
+  if (all_->variable_count() == kMany) own().reserve(0, kRoomForVars);
   const Result<VarId> made = own().def_var(name, type, dims, Metadata::Name::kFree);
   if (!made.ok()) return code_of(made.status());
   no_fill_.push_back(no_fill);
+  if (*made > 0 && *made % kMany == 0) release_free_memory();
   *id = static_cast<int>(*made);
   return code::kOk;
 }
