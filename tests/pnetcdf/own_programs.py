@@ -70,8 +70,8 @@ def clean(text, out):
     lines = []
     for line in text.replace(str(out), "OUT").splitlines():
         line = TIMES.sub("#", line)
-        # Sizes that depend on memory in use, and times.
-        if re.search(r"time|bandwidth|sec|heap|memory|malloc|MiB|MB/s|nmb-run", line, re.I):
+        # Sizes that depend on memory in use, times, and the hints of MPI-IO.
+        if re.search(r"time|bandwidth|sec|heap|memory|malloc|MiB|MB/s|MPI File Info|nmb-run", line, re.I):
             continue
         lines.append(" ".join(line.split()))
     return sorted(lines)
