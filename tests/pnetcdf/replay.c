@@ -89,12 +89,16 @@ static void show(const char* type, const void* from, long count) {
 
 /* --- the typed calls --- */
 
-#define TYPES(X)                                                                                  \
-  X(text, char)                                                                                   \
-  X(schar, signed char)                                                                           \
-  X(uchar, unsigned char) X(short, short) X(ushort, unsigned short) X(int, int) X(uint, unsigned) \
-      X(long, long) X(float, float) X(double, double) X(longlong, long long)                      \
-          X(ulonglong, unsigned long long)
+#define TYPES(X)            \
+  X(text, char)             \
+  X(schar, signed char)     \
+  X(uchar, unsigned char)   \
+  X(short, short)           \
+  X(ushort, unsigned short) \
+  X(int, int)               \
+  X(uint, unsigned)         \
+  X(long, long)             \
+  X(float, float) X(double, double) X(longlong, long long) X(ulonglong, unsigned long long)
 
 struct slab {
   int variable;
@@ -188,9 +192,14 @@ static int att(int put, const char* type, int variable, const char* name, int xt
                : ncmpi_get_att_text(file, variable, name, v);
   ONE_ATT(schar, signed char)
   ONE_ATT(uchar, unsigned char)
-  ONE_ATT(short, short) ONE_ATT(ushort, unsigned short) ONE_ATT(int, int) ONE_ATT(uint, unsigned)
-      ONE_ATT(long, long) ONE_ATT(float, float) ONE_ATT(double, double) ONE_ATT(longlong, long long)
-          ONE_ATT(ulonglong, unsigned long long) return 1;
+  ONE_ATT(short, short)
+  ONE_ATT(ushort, unsigned short)
+  ONE_ATT(int, int)
+  ONE_ATT(uint, unsigned)
+  ONE_ATT(long, long)
+  ONE_ATT(float, float)
+  ONE_ATT(double, double)
+  ONE_ATT(longlong, long long) ONE_ATT(ulonglong, unsigned long long) return 1;
 }
 
 /* --- words of a line --- */
