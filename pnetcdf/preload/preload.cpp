@@ -134,15 +134,20 @@ bool is_chosen(const char* path, void* info) {
   return ends_in(name, ".nmb") || matches_environment(name);
 }
 
+// Returns whether a file has the magic of NMB: at its beginning or, if it begins with an HDF5 view,
+// at byte 512 (spec/format.md, section 4).
 bool has_content(const char* path) {
   const int file = ::open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
-  unsigned char bytes[8];
-  const bool whole = ::read(file, bytes, sizeof bytes) == sizeof bytes;
+  static const unsigned char kNmb[] = {0x89, 'N', 'M', 'B'}, kHdf5[] = {0x89, 'H', 'D', 'F'};
+  const auto has = [&](const unsigned char(&magic)[4], off_t at) {
+    unsigned char bytes[4];
+    return ::pread(file, bytes, sizeof bytes, at) == sizeof bytes &&
+           std::memcmp(bytes, magic, sizeof bytes) == 0;
+  };
+  const bool found = has(kNmb, 0) || (has(kHdf5, 0) && has(kNmb, 512));
   ::close(file);
-  // The signature of NMB, and that of HDF5 which a file with a view begins with.
-  static const unsigned char kNmb[] = {0x89, 'N', 'M', 'B'};
-  return whole && std::memcmp(bytes, kNmb, sizeof kNmb) == 0;
+  return found;
 }
 
 // Returns whether a file of this content is ours: FILE, or FILE#BLOCK where no file has this name.

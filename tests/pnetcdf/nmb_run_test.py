@@ -54,6 +54,10 @@ def main():
     expect("values of an NMB file of any name", log[1], "2 get 0 5 6 7 8")
     _, log = replay("plain.nc", ["* open @ 0", "* get vara 1 int 0 0 0 1 4 0 0 0 4 1 1 4", "* close"])
     expect("values of a classic file", log[1], "2 get 0 5 6 7 8")
+    run([f"{options.tools}/nmconvert", "b.nc", "view.nmb", "--hdf5-view", "on"])
+    expect("a file with a view begins as HDF5", (folder / "view.nmb").read_bytes()[:4], b"\x89HDF")
+    _, log = replay("view.nmb", ["* open @ 0", "* get vara 1 int 0 0 0 1 4 0 0 0 4 1 1 4", "* close"])
+    expect("values of an NMB file with a view", log[1], "2 get 0 5 6 7 8")
     # The kind of the block is that of the mode.
     for mode, kind in [(0x100, "1"), (0x200, "2"), (0x20, "5")]:
         replay("kind.nmb", [f"* create @ {mode}"] + simple[1:])
@@ -70,6 +74,9 @@ def main():
     expect("no program", run([nmb_run, "./nothing_here"]).returncode, 2)
     done = run([nmb_run, "/bin/true"])
     expect("no call was seen", (done.returncode, "no call of PnetCDF" in done.stderr), (0, True))
+    done = run([nmb_run, "--report", "/bin/true"], TMPDIR=str(folder / "nowhere"))
+    expect("no folder for the report", (done.returncode, "no call" in done.stderr, "there is no report" in done.stderr),
+           (0, False, True))
     # A program that is linked statically, if the linker can make one.
     (folder / "static.c").write_text("int main(void) { return 0; }\n")
     if run(["cc", "-static", "static.c", "-o", "static"]).returncode == 0:

@@ -9,7 +9,7 @@ namespace nmb::tools {
 
 class CostReport {
  public:
-  // Reads the file that the processes have written. path: may be empty.
+  // Reads the file that the processes have written.
   explicit CostReport(const std::string& path);
   // Returns whether any call of PnetCDF was seen.
   bool caught() const { return caught_; }

@@ -15,7 +15,8 @@ using namespace nmb::tools;
 const HelpText kHelp = {
     "Runs PROGRAM so that its PnetCDF calls write and read NMB files, without a change.",
     "A file that the program creates becomes an NMB file if its path ends in .nmb, if its hint nmb "
-    "is on, or if NMB_PNETCDF has a pattern that matches it: NMB_PNETCDF='out*.nc:restart_*.nc'. "
+    "is on (with off, it never does), or if NMB_PNETCDF has a pattern that matches it: "
+    "NMB_PNETCDF='out*.nc:restart_*.nc'. "
     "A file that it opens is read as what it is. All other files are PnetCDF's, as without "
     "nmb-run.\n\n"
     "Start nmb-run with each process: mpiexec -n 64 nmb-run PROGRAM. The program must be linked "

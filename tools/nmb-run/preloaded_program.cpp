@@ -75,7 +75,9 @@ class TallyFile {
  public:
   TallyFile() {
     std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "nmb-run-XXXXXX").string();
+    const fs::path folder = fs::temp_directory_path(error);
+    if (error) return;
+    std::string name = (folder / "nmb-run-XXXXXX").string();
     const int file = ::mkostemp(name.data(), O_CLOEXEC);
     if (file < 0) return;
     ::close(file);
@@ -114,6 +116,8 @@ Result<int> PreloadedProgram::run() const {
                   "-lnmb-pnetcdf ahead of -lpnetcdf");
   NMB_ASSIGN(const fs::path library, find_library());
   const TallyFile tally;
+  if (tally.path().empty())
+    std::fputs("nmb-run: cannot make a temporary file (TMPDIR), so there is no report\n", stderr);
   const pid_t child = ::fork();
   if (child < 0)
     return Status(Code::kIo, std::string("cannot start a process: ") + std::strerror(errno));
@@ -141,7 +145,7 @@ Result<int> PreloadedProgram::run() const {
     if (errno != EINTR) return Status(Code::kIo, "cannot wait for the program");
   child_process = 0;
   const CostReport report(tally.path());
-  if (launched_rank() == 0) {
+  if (launched_rank() == 0 && !tally.path().empty()) {
     if (!report.caught())
       std::fprintf(
           stderr,
