@@ -626,7 +626,7 @@ namespace {
 // the program (-1: none).
 struct Taken {
   std::vector<std::unique_ptr<Request>> puts, gets;
-  std::vector<int> get_places;
+  std::vector<int> put_places, get_places;
   int status = code::kOk;
 };
 
@@ -634,6 +634,7 @@ Taken take_requests(OpenFile& file, int number, int* requests, int* statuses) {
   Taken taken;
   if (number == kAllRequests || number == kAllPuts) taken.puts = file.requests.take_all(true);
   if (number == kAllRequests || number == kAllGets) taken.gets = file.requests.take_all(false);
+  taken.put_places.assign(taken.puts.size(), -1);
   taken.get_places.assign(taken.gets.size(), -1);
   if (number < kAllPuts) taken.status = code::kInvalid;
   for (int i = 0; i < number; ++i) {
@@ -648,6 +649,7 @@ Taken take_requests(OpenFile& file, int number, int* requests, int* statuses) {
     requests[i] = kNullRequest;
     if (one->is_put) {
       taken.puts.push_back(std::move(one));
+      taken.put_places.push_back(i);
     } else {
       taken.gets.push_back(std::move(one));
       taken.get_places.push_back(i);
@@ -683,7 +685,10 @@ int complete(OpenFile& file, int number, int* requests, int* statuses, bool coll
   if (any_puts) {
     const int put = note(collective ? file.put_together(accesses) : file.put(accesses));
     if (put == code::kOk) file.records = static_cast<std::uint64_t>(records);
-    for (const std::unique_ptr<Request>& one : taken.puts) release(file, *one);
+    for (std::size_t i = 0; i < taken.puts.size(); ++i) {
+      if (statuses != nullptr && taken.put_places[i] >= 0) statuses[taken.put_places[i]] = put;
+      release(file, *taken.puts[i]);
+    }
     if (file.requests.attached) file.requests.attached->coalesce();
   }
   if (any_gets) {
