@@ -273,16 +273,14 @@ Status PackCommand::accept_losses(const FileReader& between, const Hdf5Losses& l
 
 // Returns all options that determine the bytes of OUT, as the user gave them.
 Json PackCommand::decisive_options() const {
-  constexpr std::string_view kOthers[] = {"-h",           "--help",     "--version",
-                                          "-o",           "INPUT",      "--files-from",
-                                          "-0",           "-j",         "-f",
-                                          "--resume",     "--io",       "--hint",
-                                          "--no-sync",    "--mpi",      "--report",
-                                          "--to",         "--no-lock",  "--strict",
-                                          "--json",       "-q",         "--color",
-                                          "--mem",        "--dry-run",  "--aggregators",
-                                          "--progress",   "--external", "--no-progress",
-                                          "--blocks-from"};
+  constexpr std::string_view kOthers[] = {
+      "-h",         "--help",        "--version",    "-o",
+      "INPUT",      "--files-from",  "-0",           "-j",
+      "-f",         "--resume",      "--io",         "--hint",
+      "--no-sync",  "--mpi",         "--report",     "--to",
+      "--no-lock",  "--strict",      "--json",       "-q",
+      "--color",    "--mem",         "--dry-run",    "--aggregators",
+      "--progress", "--no-progress", "--blocks-from"};
   // The blocks of packed inputs are listed in their order.
   const auto is_other = [&](const CLI::Option& option) {
     return (packs() && option.check_lname("sort")) ||

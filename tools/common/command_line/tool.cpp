@@ -139,7 +139,8 @@ void Tool::offer_external(CLI::App& command, ExternalPaths usual) {
        {"any", ExternalPaths::kAny}},
       std::string("which external files with values may be opened: none") +
           (none ? " (default); beneath" : "; beneath (default)") +
-          ": files in the folder of the NMB file or below, without symbolic links; any");
+          ": files in the folder of the NMB file or below, without symbolic links; any, which also "
+          "copies values that an HDF5 file has in other files");
 }
 void Tool::offer_pager(CLI::App& command) {
   options_.pager = true;
