@@ -141,7 +141,7 @@ class Converter {
   }
 
   OutputOptions output_options() {
-    OutputOptions options = options_;
+    auto options = static_cast<const OutputOptions&>(options_);
     options.overwrite = may_replace();
     options.threads = threads_;
     options.layer = [this](std::unique_ptr<OutputFile> file) {

@@ -98,7 +98,7 @@ Status make_series(Tool& tool, const SeriesArguments& arguments, const Conversio
     options.history = history_line("nmconvert", deciding_options(tool), options.inputs);
   options.drop_tracking_id = !arguments.keep_tracking_id;
   options.rebase_times = arguments.rebase_times;
-  static_cast<OutputOptions&>(options.write) = given;
+  static_cast<OutputOptions&>(options.write) = static_cast<const OutputOptions&>(given);
   options.write.check = given.check;
   options.write.threads = threads;
   options.strict = given.strict;
