@@ -47,7 +47,7 @@ Status add_attribute_list(const Metadata& metadata, VarId owner, Kind kind, std:
 Status measure_header(const Metadata& metadata, Kind kind, std::uint64_t* length) {
   const classic::Widths widths = classic::widths(kind);
   *length = 4 + widths.count + 2 * widths.list();
-  // The field of CDF-1 could hold these lengths; netCDF-C makes dimensions of at most 2^31 - 4.
+  // PnetCDF makes dimensions of up to 2^31 - 1 in CDF-1, netCDF-C only of up to 2^31 - 4.
   const std::uint64_t longest = kind == Kind::kCdf1 ? 0x7FFFFFFF : classic::largest_variable(kind);
   for (DimId id = 0; id < metadata.dimension_count(); ++id) {
     const Dimension dimension = metadata.dimension(id);

@@ -495,6 +495,13 @@ TEST(ClassicLayout, RefusesWhatAKindCannotHold) {
     EXPECT_EQ(code(*metadata, Kind::kCdf5), Code::kOk);
     EXPECT_EQ(code(*metadata, Kind::kExtended), Code::kUnsupported);
   }
+  // The longest dimension of CDF-1, without variables.
+  Metadata longest, too_long;
+  ASSERT_TRUE(longest.def_dim("x", 0x7FFFFFFF).ok());
+  ASSERT_TRUE(too_long.def_dim("x", 0x80000000).ok());
+  EXPECT_EQ(code(longest, Kind::kCdf1), Code::kOk);
+  EXPECT_EQ(code(too_long, Kind::kCdf1), Code::kUnsupported);
+  EXPECT_EQ(code(too_long, Kind::kCdf2), Code::kOk);
   EXPECT_EQ(code(far, Kind::kCdf1), Code::kUnsupported);
   EXPECT_EQ(code(far, Kind::kCdf2), Code::kOk);
   EXPECT_EQ(code(past, Kind::kCdf5), Code::kLimit);
