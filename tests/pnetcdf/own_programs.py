@@ -38,8 +38,9 @@ CALLS = [
     ("test/nf90_test/nf90_test", 1, ["-5", "-d", "{out}"]),
     ("benchmarks/C/aggregation", 4, ["-b", "-c", "-i", "-j", "{out}/{name}.nc"]),
     ("benchmarks/C/write_block_read_column", 4, ["{out}/{name}.nc"]),
-    ("benchmarks/FLASH-IO/flash_benchmark_io", 4, ["{out}/flash."]),
-    ("benchmarks/WRF-IO/wrf_io", 4, ["-l", "100", "-w", "100", "-q", "{out}/wrf.nc"]),
+    ("benchmarks/FLASH-IO/flash_benchmark_io", 4, ["-q", "-f", "{out}/flash."]),
+    ("benchmarks/WRF-IO/wrf_io", 4, ["-q", "-y", "100", "-x", "100", "-i", "{source}/benchmarks/WRF-IO/wrf_header.txt",
+                                     "-w", "{out}/wrf.nc", "-r", "{out}/wrf.nc"]),
 ]
 ORDER = {"pres_temp_4D_rd": "pres_temp_4D_wr"}  # programs that read what another one has written
 TIMES = re.compile(r"[-+]?\d+\.\d+(e[-+]?\d+)?|\d+ (bytes|B)\b|\d{1,2}:\d{2}:\d{2}", re.I)
@@ -127,6 +128,7 @@ def main():
             listed[name] = reason
     diff = options.build / "src/utils/ncmpidiff/ncmpidiff"
     options.work.mkdir(parents=True, exist_ok=True)
+    source = re.search(r"^abs_top_srcdir = (.*)$", (options.build / "Makefile").read_text(), re.M)[1]
     garbage = options.work / "garbage.so"
     subprocess.run([*options.mpicc.split(), "-shared", "-fPIC", Path(__file__).parent / "garbage.c", "-o", garbage], check=True)
 
@@ -157,7 +159,7 @@ def main():
             environment = dict(os.environ, PNETCDF_SAFE_MODE="0")
             if which == "nmb":
                 environment["NMB_PNETCDF"] = "*"
-            words = [word.format(out=out, name=name) for word in arguments]
+            words = [word.format(out=out, name=name, source=source) for word in arguments]
             command = options.mpiexec.split() + [str(ranks)] + ([options.nmb_run] if which == "nmb" else [])
             command += [str(options.build / path)] + words
             code, text = run(command, out, environment, options.timeout)
@@ -184,7 +186,7 @@ def main():
             shutil.rmtree(folder, ignore_errors=True)
             shutil.copytree(out, folder) if name in ORDER else folder.mkdir(parents=True)
             environment = dict(os.environ, PNETCDF_SAFE_MODE="0", LD_PRELOAD=str(garbage))
-            words = [word.format(out=folder, name=name) for word in arguments]
+            words = [word.format(out=folder, name=name, source=source) for word in arguments]
             run(options.mpiexec.split() + [str(ranks), str(options.build / path)] + words, folder, environment, options.timeout)
             return folder
 
