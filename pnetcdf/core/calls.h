@@ -15,7 +15,7 @@ namespace nmb::pnetcdf {
 
 enum class Api { kVar, kVar1, kVarA, kVarS, kVarM };
 
-// What an access does.
+// Properties of an access, as bits.
 inline constexpr unsigned kRead = 1, kWrite = 2, kCollective = 4, kNonblocking = 8, kBuffered = 16,
                           kFlexible = 32;
 

@@ -99,7 +99,7 @@ int call_def_var(int id, const char* name, int type, int dims, const int* dim_id
             {same(text_of(name), code::kDifferVarName), same(type, code::kDifferVarType),
              same(dims, code::kDifferVarDims), Same{std::as_bytes(ids), code::kDifferVarDimIds}}))
       return failed;
-    // What PnetCDF checks after the comparison.
+    // PnetCDF checks this after the comparison.
     const auto check_shape = [&] {
       std::uint64_t bytes = type_size(static_cast<Type>(type));
       for (std::size_t i = 0; i < ids.size(); ++i) {

@@ -17,8 +17,7 @@ namespace nmb::pnetcdf {
 // A block of a file that is open.
 struct FileBlock {
   std::string name;
-  // What the names of its variables, and of its first `own_dims` dimensions, begin with in the flat
-  // file.
+  // Prefix of the names of its variables, and of its first `own_dims` dimensions, in the flat file.
   std::string prefix{};
   std::uint32_t own_dims = 0;
   bool is_divided = false;                      // whether the rule made the block

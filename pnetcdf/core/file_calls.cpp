@@ -111,7 +111,7 @@ FileWriterOptions options_of(const OpenFile&) {
   return options;
 }
 
-// What rank 0 knows about the target of a creation.
+// The target of a creation, as rank 0 finds it. All ranks get it.
 struct Creation {
   int mode = 0;
   int failed = code::kOk;
@@ -204,7 +204,7 @@ int create(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id) {
   return status;
 }
 
-// What rank 0 finds in a file that is opened.
+// The path of a file to be opened, as rank 0 reads it. All ranks get it.
 struct Opening {
   int mode = 0;
   int path_length = 0, block_length = -1;

@@ -1,5 +1,5 @@
-// What the functions of Fortran-77 need, which generate.py writes: texts padded with blanks, IDs
-// that count from 1, dimensions in the other order.
+// Conversions for the functions of Fortran-77, which generate.py writes. Fortran pads texts with
+// blanks, counts IDs from 1, and lists dimensions in the other order.
 #pragma once
 
 #include <mpi.h>

@@ -44,8 +44,8 @@ Same same(const T& value, int code) {
 }
 inline Same same(std::string_view text, int code) { return {std::as_bytes(std::span(text)), code}; }
 
-// What the IDs of one file share: its own, and those of its blocks (nmb_pnetcdf.h). The last one
-// that is closed commits and closes the file.
+// A file that is open. Its own ID and the IDs of its blocks (nmb_pnetcdf.h) share this object. The
+// file is committed and closed with the last ID.
 struct SharedFile {
   MPI_Comm comm = MPI_COMM_NULL;  // a duplicate of the program's; MPI_COMM_NULL for one rank
   std::unique_ptr<Communicator> network;

@@ -1,4 +1,4 @@
-// What the preloaded library and the part for an MPI library share.
+// The interface between the preloaded library and the part for an MPI library.
 #pragma once
 
 namespace nmb::pnetcdf {

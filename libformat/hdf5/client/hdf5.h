@@ -19,9 +19,10 @@ namespace nmb {
 // Lengths, counts and the number of samples are those that pack() sets by default. The name of
 // `file` must be the path of the file, because a separate process, nmb-hdf5, opens it. Errors:
 // kDamaged if HDF5 cannot read the file; kUnsupported if a block cannot represent something in the
-// file, or if nmb-hdf5 is missing; kNotFound for a source of a virtual data set that is copied;
-// kLimit if time, memory or temporary space is exhausted; kIo. The
-// memory limit for all metadata is 1 GiB plus 4 times the file's size.
+// file, or if nmb-hdf5 is missing; kNotFound if a file or data set with values to be copied is
+// missing; kLimit if time, memory or temporary space is exhausted; kIo. The memory limit for all
+// metadata is 1 GiB plus 4 times the file's size. other_files: whether the values of external and
+// virtual data sets are copied to the temporary file at once.
 NMB_EXPORT Result<std::vector<std::shared_ptr<const LoadedBlock>>> open_hdf5(
     std::shared_ptr<const ByteSource> file, hdf5::OtherFiles other_files = hdf5::OtherFiles::kLeft);
 

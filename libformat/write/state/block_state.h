@@ -89,8 +89,8 @@ struct BlockState {
   std::unique_ptr<OldContent> old;
   std::unique_ptr<Sharing> sharing;  // null if only this rank has the block
 
-  // Of the first dimensions and variables in `metadata`, how many have names of which the caller
-  // knows that they differ.
+  // The caller knows that the names of this many first dimensions and variables in `metadata`
+  // differ.
   std::uint32_t known_dims = 0, known_vars = 0;
   // Offset of the stored body in WriterCore::retained.
   std::uint64_t retained = kNotRetained;

@@ -11,7 +11,7 @@
 
 namespace nmb {
 
-// What any rank does in an end_define().
+// The kinds of changes that an end_define() brings. Each is true if any rank makes such a change.
 struct MatchSummary {
   bool originals = false;   // stores originals
   bool redefined = false;   // changes a block that was placed before
