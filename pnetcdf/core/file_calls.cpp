@@ -388,7 +388,8 @@ int cancel_pending(OpenFile& file, int id) {
 }
 
 void report(OpenFile& file) {
-  write_tally(file.path, file.rank, file.tally, file.writer ? file.writer->report().text() : "");
+  write_tally(file.path, file.ranks == 1 ? MPI_COMM_NULL : file.comm, file.tally,
+              file.writer ? file.writer->report().text() : "");
 }
 
 // Makes an ID for a block of a file that is open. Collective.

@@ -1,5 +1,7 @@
-// Tally: what a file's calls cost, for nmb-run --report.
+// Tally: the cost of a file's calls, for nmb-run --report.
 #pragma once
+
+#include <mpi.h>
 
 #include <chrono>
 #include <cstdint>
@@ -28,7 +30,9 @@ struct Tally {
   };
 };
 
-// Appends a line to the file that nmb-run reads, if the program runs under it.
-void write_tally(const std::string& path, int rank, const Tally& tally, const std::string& writer);
+// Adds up the tallies of all ranks. Rank 0 appends a line to the file that nmb-run reads, if the
+// program runs under it. comm: MPI_COMM_NULL for one rank. Collective.
+void write_tally(const std::string& path, MPI_Comm comm, const Tally& tally,
+                 const std::string& writer);
 
 }  // namespace nmb::pnetcdf

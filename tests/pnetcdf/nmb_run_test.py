@@ -82,7 +82,10 @@ def main():
     if run(["cc", "-static", "static.c", "-o", "static"]).returncode == 0:
         expect("a static program", run([nmb_run, "./static"]).returncode, 2)
     done, _ = replay("report.nmb", simple, run_by=(nmb_run, "--report"))
-    expect("a report", "1 puts of 16 bytes" in done.stderr, True)
+    expect("a report", "1 puts of 16 bytes, 0 gets of 0 bytes, 1 process" in done.stderr, True)
+    done, _ = replay("report.nmb", simple, 2, run_by=(nmb_run, "--report"))
+    expect("a report of two ranks", ("2 puts of 32 bytes, 0 gets of 0 bytes, 2 processes" in done.stderr,
+                                     done.stderr.count("report.nmb")), (True, 1))
     # Division by names, and the flat file again.
     divided = ["* create @ 32", "* def_dim g_a_x 2", "* def_dim y 3", "* def_var g_a_u 4 2 0 1", "* def_var g_b_u 4 1 1",
                "* def_var other 4 1 1", "* put_att 0 note text 2 3 0 1", "* put_att -1 title text 2 2 0 1", "* enddef",

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -18,25 +17,12 @@ CostReport::CostReport(const std::string& path) {
     std::string kind;
     if (!(words >> kind) || kind != "file") continue;
     File one;
-    int rank = 0;
-    words >> rank >> one.define >> one.put >> one.get >> one.wait >> one.commit >> one.puts >>
-        one.gets >> one.bytes_put >> one.bytes_got;
+    words >> one.define >> one.put >> one.get >> one.wait >> one.commit >> one.processes >>
+        one.puts >> one.gets >> one.bytes_put >> one.bytes_got;
     words.get();
     std::getline(words, one.path, '\t');
     std::getline(words, one.writer);
-    auto known = std::ranges::find(files_, one.path, &File::path);
-    if (known == files_.end()) known = files_.insert(files_.end(), File{one.path, {}});
-    ++known->processes;
-    if (rank == 0) known->writer = one.writer;
-    known->define = std::max(known->define, one.define);
-    known->put = std::max(known->put, one.put);
-    known->get = std::max(known->get, one.get);
-    known->wait = std::max(known->wait, one.wait);
-    known->commit = std::max(known->commit, one.commit);
-    known->puts += one.puts;
-    known->gets += one.gets;
-    known->bytes_put += one.bytes_put;
-    known->bytes_got += one.bytes_got;
+    files_.push_back(one);
   }
 }
 
