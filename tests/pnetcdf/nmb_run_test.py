@@ -2,6 +2,7 @@
 """nmb-run itself: which files become NMB, exit codes, reports, division into blocks, IDs of blocks.
 
   nmb_run_test.py --replay PROGRAM --blocks PROGRAM --late PROGRAM --own PROGRAM --tools FOLDER --mpiexec "mpiexec -n"
+                  [--netcdf PROGRAM]
 """
 import argparse
 import os
@@ -23,6 +24,7 @@ def main():
     parser = argparse.ArgumentParser()
     for option in ["--replay", "--blocks", "--late", "--own", "--tools", "--mpiexec"]:
         parser.add_argument(option, required=True)
+    parser.add_argument("--netcdf", help="a program that calls PnetCDF through netCDF-C")
     options = parser.parse_args()
     nmb_run = f"{options.tools}/nmb-run"
     folder = Path(tempfile.mkdtemp(prefix="nmb_run_test"))
@@ -86,6 +88,14 @@ def main():
     done, _ = replay("report.nmb", simple, 2, run_by=(nmb_run, "--report"))
     expect("a report of two ranks", ("2 puts of 32 bytes, 0 gets of 0 bytes, 2 processes" in done.stderr,
                                      done.stderr.count("report.nmb")), (True, 1))
+    # netCDF-C that calls PnetCDF.
+    if options.netcdf:
+        for path, run_by in [("netcdf_c.nc", []), ("netcdf_c.nmb", [nmb_run])]:
+            done = run(options.mpiexec.split() + ["2", *run_by, options.netcdf, path])
+            expect(f"netCDF-C, {path}", (done.returncode, done.stderr), (0, ""))
+        run([f"{options.tools}/nmconvert", "netcdf_c.nmb", "from_nmb.nc"])
+        expect("the file of netCDF-C", (is_nmb("netcdf_c.nmb"), (folder / "from_nmb.nc").read_bytes()),
+               (True, (folder / "netcdf_c.nc").read_bytes()))
     # Division by names, and the flat file again.
     divided = ["* create @ 32", "* def_dim g_a_x 2", "* def_dim y 3", "* def_var g_a_u 4 2 0 1", "* def_var g_b_u 4 1 1",
                "* def_var other 4 1 1", "* put_att 0 note text 2 3 0 1", "* put_att -1 title text 2 2 0 1", "* enddef",
