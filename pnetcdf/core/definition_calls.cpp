@@ -134,7 +134,9 @@ int call_rename_dim(int id, int dim, const char* name) {
       if (const int failed = check_name(name, &normal)) return failed;
       if (!file->header.has_dim(dim)) return code::kBadDim;
       const std::string_view now = file->header.all().dimension(static_cast<DimId>(dim)).name;
-      if (file->header.find_dim(normal)) return code::kNameInUse;
+      const std::optional<DimId> other = file->header.find_dim(normal);
+      if (other && static_cast<int>(*other) != dim) return code::kNameInUse;
+      if (!file->keeps_block(dim, -1, normal)) return code::kNotSupported;
       return keeps_length(*file, now.size(), normal.size()) ? code::kOk : code::kNotInDefine;
     };
     if (const int failed = file->agree(check(), {same(text_of(name), code::kDifferDimName),
@@ -157,6 +159,7 @@ int call_rename_var(int id, int var, const char* name) {
       if (!file->header.has_var(var)) return code::kNotVar;
       if (const int failed = check_name(name, &normal)) return failed;
       if (file->header.find_var(normal)) return code::kNameInUse;
+      if (!file->keeps_block(-1, var, normal)) return code::kNotSupported;
       const std::string_view now = file->header.all().variable(static_cast<VarId>(var)).name;
       return keeps_length(*file, now.size(), normal.size()) ? code::kOk : code::kNotInDefine;
     };

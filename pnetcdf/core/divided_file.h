@@ -18,8 +18,14 @@ namespace nmb::pnetcdf {
 struct FileBlock {
   std::string name;
   // Prefix of the names of its variables, and of its first `own_dims` dimensions, in the flat file.
+  // Its other dimensions have the same names there.
   std::string prefix{};
   std::uint32_t own_dims = 0;
+  // The IDs that its dimensions and variables have in the flat file.
+  std::vector<DimId> dims{};
+  std::vector<VarId> vars{};
+  // The tag with the IDs that they had when the block was defined.
+  std::string first_ids{};
   bool is_divided = false;                      // whether the rule made the block
   BlockId id = 0;                               // of the writer
   bool is_stored = false;                       // whether the writer has the block
@@ -39,8 +45,9 @@ struct DividedFile {
 };
 
 // Divides definitions. main: the block of what the rule does not match, the global attributes among
-// them. before: the blocks that the file has already, which keep their places. Errors: kUsage for a
-// wrong rule; kExists if two names of a block become the same.
+// them. before: the blocks that the file has already, which keep their objects. Errors: kUsage for
+// a wrong rule; kExists if two names of a block become the same; kUnsupported if an object of
+// `before` has a name without its block's prefix.
 Result<DividedFile> divide(const Metadata& all, const std::string& main, const std::string& rule,
                            const std::vector<FileBlock>& before);
 
@@ -59,15 +66,21 @@ FileBlock path_block(std::string_view name);
 // Copies the attributes of an object.
 Status copy_atts(const Metadata& from, VarId owner, VarId to_owner, Metadata* to);
 
-// Tags of divided blocks.
-inline constexpr std::string_view kPrefixTag = "pnetcdf_prefix", kDimsTag = "pnetcdf_dims";
+// Tags of divided blocks: prefix, own_dims, and IDs.
+inline constexpr std::string_view kPrefixTag = "pnetcdf_prefix", kDimsTag = "pnetcdf_dims",
+                                  kIdsTag = "pnetcdf_ids";
+// Returns the value of kIdsTag: the IDs of dimensions, a semicolon, and the IDs of variables. IDs
+// are runs such as `7`, `3x5` (3 to 7) and `3x5+2` (3, 5, 7, 9, 11), with blanks between them.
+std::string text_of_ids(const FileBlock& block);
 
 // Finds the blocks of a file that a rule has divided, in the order of their definition; no blocks
 // if the file was not divided so. Reads all tags.
 Result<std::vector<FileBlock>> divided_blocks(const FileReader& reader);
 
-// Joins the definitions of blocks in their order. places: gets the place of each variable.
-Result<Metadata> joined(const std::vector<FileBlock>& blocks,
+// Joins the definitions of blocks. Objects get the IDs of the tags, and all others the free IDs in
+// the order of blocks; if the tags contradict each other, they do not count. blocks: get the IDs.
+// places: gets the place of each variable.
+Result<Metadata> joined(std::vector<FileBlock>& blocks,
                         const std::vector<const Metadata*>& definitions,
                         std::vector<VarPlace>* places);
 

@@ -56,13 +56,6 @@ MPI_Info combined_hints(MPI_Info user) {
   return all;
 }
 
-// Returns the path without the prefix of a file system ("ufs:run.nmb").
-std::string without_prefix(const std::string& path) {
-  const std::size_t colon = path.find(':'), slash = path.find('/');
-  if (colon == std::string::npos || (slash != std::string::npos && slash < colon)) return path;
-  return path.substr(colon + 1);
-}
-
 // The name of the only block of a file that a program creates: the file's name without its ending,
 // as nmcat names blocks.
 std::string block_name_of(const std::string& path) {
@@ -121,22 +114,32 @@ struct Creation {
 
 using DefaultFormat = int (*)(int*);
 
+// Returns the absolute path of the file that a path names, also if that file does not exist yet: a
+// program may change its working directory while the file is open. If the path is a symbolic link,
+// the file that it names is meant; the link stays.
+std::string real_path(const std::string& path) {
+  std::error_code error;
+  fs::path at = fs::absolute(without_prefix(path.c_str()), error);
+  if (error) return without_prefix(path.c_str());
+  constexpr int kMostLinks = 40;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(at, error); ++i) {
+    const fs::path to = fs::read_symlink(at, error);
+    if (error) break;
+    at = to.is_absolute() ? to : at.parent_path() / to;
+  }
+  return at.string();
+}
+
 Creation look_at_target(const std::string& path, int mode, std::string* target) {
   Creation found;
   found.mode = mode;
-  *target = without_prefix(path);
+  *target = real_path(path);
   struct stat status {};
-  const bool exists = ::lstat(target->c_str(), &status) == 0;
-  if (exists && (mode & kModeNoClobber) != 0) {
+  // With NC_NOCLOBBER, a link exists even if the file that it names does not.
+  if ((mode & kModeNoClobber) != 0 && ::lstat(without_prefix(path.c_str()), &status) == 0)
     found.failed = code::kExists;
-  } else if (exists && S_ISLNK(status.st_mode)) {
-    // The file that the link names is replaced; the link stays.
-    std::error_code error;
-    const fs::path real = fs::weakly_canonical(*target, error);
-    if (!error) *target = real.string();
-  } else if (exists && !S_ISREG(status.st_mode)) {
+  else if (::lstat(target->c_str(), &status) == 0 && !S_ISREG(status.st_mode))
     found.failed = code::kFile;
-  }
   if (const auto get = real_function<DefaultFormat>(kIndex_inq_default_format)) get(&found.format);
   found.path_length = static_cast<int>(target->size());
   return found;
@@ -254,8 +257,13 @@ Status take_blocks(OpenFile& file, const std::string& target,
     for (const auto& one : loaded) all.push_back(&one->metadata);
     NMB_ASSIGN(const Metadata flat, joined(file.blocks, all, &file.places));
     file.header = Header(flat);
-    for (const FileBlock& one : file.blocks)
-      if (!one.is_divided) file.block_name = one.name;
+    // Without a main block, it is the one that the file would have; its name is not that of a
+    // group.
+    const auto main = std::ranges::find(file.blocks, false, &FileBlock::is_divided);
+    file.block_name = main != file.blocks.end() ? main->name : block_name_of(target);
+    while (main == file.blocks.end() &&
+           std::ranges::find(file.blocks, file.block_name, &FileBlock::name) != file.blocks.end())
+      file.block_name += '_';
     if (const char* const rule = std::getenv("NMB_BLOCKS")) file.rule = rule;
   }
   NMB_ASSIGN(file.layout, file.header.lay_out(kind));
@@ -265,7 +273,7 @@ Status take_blocks(OpenFile& file, const std::string& target,
 int open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id) {
   if (path == nullptr || *path == '\0') return code::kBadFile;
   std::unique_ptr<OpenFile> file = make_file(comm, path, mode, info);
-  std::string target = without_prefix(file->path), block;
+  std::string target = without_prefix(path), block;
   Opening opening;
   if (file->rank == 0) {
     opening.mode = mode;
@@ -276,6 +284,7 @@ int open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id) {
       target.resize(hash);
       opening.block_length = static_cast<int>(block.size());
     }
+    target = real_path(target);
     opening.path_length = static_cast<int>(target.size());
   }
   file->from_first(&opening, sizeof opening);
@@ -558,6 +567,7 @@ int call_redef(int id) {
     if (const int failed = leave_independent(*file)) return failed;
     file->old = std::make_unique<Header>(file->header);
     file->old_vars = file->header.vars();
+    file->old_dirty = file->header_dirty;
     file->defining = true;
     return code::kOk;
   });
@@ -607,6 +617,15 @@ int call_sync(int id) {
 
 int call_flush(int id) { return find_file(id) == nullptr ? code::kBadId : code::kOk; }
 
+namespace {
+// Undoes the definitions since redef(). Changes that were made in data mode stay.
+void forget_definitions(OpenFile& file) {
+  file.header = *file.old;
+  file.header_dirty = file.old_dirty;
+  file.defining = false;
+}
+}  // namespace
+
 int call_close(int id) {
   return guarded([&] {
     OpenFile* const file = find_file(id);
@@ -616,10 +635,8 @@ int call_close(int id) {
       if (status == code::kOk) status = one;
       return one;
     };
-    if (file->defining && note(end_define(*file)) != code::kOk && file->old) {
-      file->header = *file->old;  // the definitions since redef() are lost
-      file->header_dirty = file->defining = false;
-    }
+    if (file->defining && note(end_define(*file)) != code::kOk && file->old)
+      forget_definitions(*file);
     note(cancel_pending(*file, id));
     if (file->writer) {
       if (file->is_new && file->is_last()) {
@@ -644,10 +661,12 @@ int call_abort(int id) {
     if (file == nullptr) return code::kBadId;
     int status = code::kOk;
     for (const int which : {kAllGets, kAllPuts}) call_cancel(id, which, nullptr, nullptr);
-    if (file->writer && file->is_last()) {
-      if (file->is_new)
-        file->writer->abandon();
-      else
+    if (file->writer && file->is_last() && file->is_new) {
+      file->writer->abandon();
+    } else if (file->writer) {
+      if (file->defining) forget_definitions(*file);
+      status = file->flush_header();
+      if (status == code::kOk && file->is_last())
         status = file->failed(file->writer->close(), code::kWrite);
     }
     take_file(id);

@@ -96,6 +96,20 @@ Decoded decode(MPI_Datatype type, int depth) {
   return out.element ? out : Decoded{code::kUnsupportedType};
 }
 
+// Returns whether a type has its elements in the order of their addresses. A type without gaps may
+// still permute them.
+bool is_in_order(MPI_Datatype type) {
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  if (combiner == MPI_COMBINER_NAMED) return true;
+  if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) return false;
+  int length = 0;
+  MPI_Aint address = 0;
+  OwnedType of;
+  MPI_Type_get_contents(type, integers, addresses, types, &length, &address, &of.type);
+  return is_in_order(of.type);
+}
+
 // Returns whether items of the type lie one after the other without a gap, from their address on.
 bool is_gapless(MPI_Datatype type, MPI_Offset count) {
   int size = 0;
@@ -103,11 +117,8 @@ bool is_gapless(MPI_Datatype type, MPI_Offset count) {
   MPI_Type_size(type, &size);
   MPI_Type_get_extent(type, &low, &extent);
   MPI_Type_get_true_extent(type, &true_low, &true_extent);
-  // A type without gaps may still permute its elements.
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  const bool in_order = combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_CONTIGUOUS;
-  return in_order && true_low == 0 && true_extent == size && (count == 1 || extent == size);
+  return is_in_order(type) && true_low == 0 && true_extent == size &&
+         (count == 1 || extent == size);
 }
 
 }  // namespace

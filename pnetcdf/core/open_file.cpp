@@ -149,21 +149,40 @@ int OpenFile::failed(const Status& status, int otherwise) const {
   }
 }
 
+bool OpenFile::keeps_block(int dim, int variable, std::string_view name) const {
+  const auto has_prefix = [&](const FileBlock& block) {
+    return name.starts_with(block.prefix) && name.size() > block.prefix.size();
+  };
+  if (variable >= 0)
+    return static_cast<std::size_t>(variable) >= places.size() ||
+           has_prefix(blocks[places[static_cast<std::size_t>(variable)].block]);
+  return std::ranges::all_of(blocks, [&](const FileBlock& block) {
+    const auto own =
+        std::span(block.dims).first(std::min<std::size_t>(block.own_dims, block.dims.size()));
+    return std::ranges::find(own, static_cast<DimId>(dim)) == own.end() || has_prefix(block);
+  });
+}
+
 int OpenFile::adopt_first() {
   if (ranks == 1) return code::kOk;
   // The encoding as CDF-5 has all definitions of any format.
   const Result<ClassicLayout> laid_out = header.lay_out(Kind::kCdf5);
   if (const int all = lowest(laid_out.ok() ? code::kOk : code::kVarSize); all != code::kOk)
     return all;
+  const int adopted = take_first();
+  // The writer may share the definitions, and needs the begins of the file's own format. If that
+  // format has no room for these definitions, define() says so.
+  if (format != kFormatData) static_cast<void>(header.lay_out(kind_of_format(format)));
+  return adopted;
+}
+
+int OpenFile::take_first() {
   DigestStream stream;
   const Status hashed =
       encode_classic_header(header.all(), Kind::kCdf5, 0, [&](std::span<const std::byte> part) {
         stream.add(part);
         return Status();
       });
-  // The writer may share the definitions, and needs the begins of the file's own format. If that
-  // format has no room for these definitions, define() says so.
-  if (format != kFormatData) static_cast<void>(header.lay_out(kind_of_format(format)));
   Digest own = stream.digest(), first = own;
   from_first(&first, sizeof first);
   const bool same = hashed.ok() && own.low == first.low && own.high == first.high;
@@ -278,6 +297,7 @@ Status OpenFile::define_blocks() {
     return {};
   };
   const auto tag = [&](const FileBlock& block) -> Status {
+    if (!by_path) NMB_TRY(writer->set_tag(block.id, kIdsTag, text_of_ids(block)));
     if (!block.is_divided) return {};
     NMB_TRY(writer->set_tag(block.id, kPrefixTag, block.prefix));
     return writer->set_tag(block.id, kDimsTag, std::int64_t{block.own_dims});

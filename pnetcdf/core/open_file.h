@@ -89,6 +89,7 @@ struct OpenFile {
   bool header_dirty = false;  // definitions have changed that the writer does not know
   int old_vars = 0;           // in define mode: variables that redef() found
   std::unique_ptr<Header> old;
+  bool old_dirty = false;  // in define mode: header_dirty when redef() was called
   // The hint nmb_create=independent: names may have paths, which name blocks, and definitions are
   // final after enddef().
   bool by_path = false;
@@ -114,6 +115,10 @@ struct OpenFile {
   std::string block_name;         // of the only block, or of what the rule does not match
   std::vector<FileBlock> blocks;  // the only one, or those that the rule has made
   std::vector<VarPlace> places;   // empty: the variables are those of the only block
+
+  // Returns whether a dimension or a variable (the other ID is negative) may get a name: the prefix
+  // of a block that NMB_BLOCKS has made stays.
+  bool keeps_block(int dim, int variable, std::string_view name) const;
 
   // --- collective helpers; each rank calls them ---
   // Returns the lowest code of all ranks.
@@ -151,6 +156,8 @@ struct OpenFile {
   }
   // Returns the number of records that the writer or the reader has.
   Result<std::uint64_t> records_of(const FileBlock& block) const;
+  // Does adopt_first() for definitions that are laid out as CDF-5.
+  int take_first();
   Status define_blocks();
   // Puts the old fill value where nothing was written, for variables whose fill value changes.
   // Collective.

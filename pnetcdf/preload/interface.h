@@ -1,6 +1,9 @@
 // The interface between the preloaded library and the part for an MPI library.
 #pragma once
 
+#include <cstring>
+#include <initializer_list>
+
 namespace nmb::pnetcdf {
 
 using Function = void (*)();
@@ -12,6 +15,18 @@ inline constexpr int kMostFiles = 0x4000;
 constexpr bool is_ours(int file) {
   return static_cast<unsigned>(file) - static_cast<unsigned>(kFirstFile) <
          static_cast<unsigned>(kMostFiles);
+}
+
+// Returns the path without the name of a file system at its begin ("ufs:run.nmb"), which MPI-IO
+// takes away. Other colons belong to the path ("run_12:00.nmb").
+inline const char* without_prefix(const char* path) {
+  for (const char* const system :
+       {"ufs", "nfs", "xfs", "lustre", "gpfs", "panfs", "pvfs", "pvfs2", "daos", "ime", "quobyte",
+        "testfs", "piofs", "pfs", "sfs", "hfs", "zoidfs", "gridftp", "gsiftp"}) {
+    const std::size_t length = std::strlen(system);
+    if (std::strncmp(path, system, length) == 0 && path[length] == ':') return path + length + 1;
+  }
+  return path;
 }
 
 // The only symbol of a part is an object of this type, named nmb_pnetcdf_part.

@@ -92,14 +92,6 @@ const pnetcdf::Part* load_part() {
 
 // --- which files are ours ---
 
-// Returns the path without the prefix of a file system ("ufs:run.nmb"), as MPI-IO understands it.
-const char* without_prefix(const char* path) {
-  const char* const colon = std::strchr(path, ':');
-  if (colon == nullptr) return path;
-  const char* const slash = std::strchr(path, '/');
-  return slash != nullptr && slash < colon ? path : colon + 1;
-}
-
 bool ends_in(const char* text, const char* end) {
   const std::size_t length = std::strlen(text), tail = std::strlen(end);
   return length >= tail && std::strcmp(text + length - tail, end) == 0;
@@ -125,7 +117,7 @@ bool matches_environment(const char* path) {
 
 bool is_chosen(const char* path, void* info) {
   if (path == nullptr) return false;
-  const char* const name = without_prefix(path);
+  const char* const name = nmb::pnetcdf::without_prefix(path);
   char value[32];
   if (hint_of(info, "nmb", value, sizeof value)) {
     if (std::strcmp(value, "on") == 0) return true;
@@ -153,7 +145,7 @@ bool has_content(const char* path) {
 // Returns whether a file of this content is ours: FILE, or FILE#BLOCK where no file has this name.
 bool is_nmb(const char* path) {
   if (path == nullptr) return false;
-  const char* const name = without_prefix(path);
+  const char* const name = nmb::pnetcdf::without_prefix(path);
   if (::access(name, F_OK) == 0) return has_content(name);
   const char* const hash = std::strchr(name, '#');
   if (hash == nullptr || hash - name >= PATH_MAX) return false;

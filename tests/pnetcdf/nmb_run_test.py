@@ -38,6 +38,14 @@ def main():
         done = run(options.mpiexec.split() + [str(ranks), *run_by, options.replay, "script", "log"], **environment)
         return done, (folder / "log.0").read_text().splitlines()
 
+    def alike(name, lines, ranks=1, **environment):
+        """The codes and inquiries of a program are those that PnetCDF gives."""
+        logs = []
+        for end in ("nc", "nmb"):
+            replay(f"{name}.{end}", lines, ranks, **environment)
+            logs.append([(folder / f"log.{i}").read_text() for i in range(ranks)])
+        expect(f"{name}, {ranks} ranks", logs[1], logs[0])
+
     def is_nmb(path):
         return (folder / path).read_bytes()[:4] == b"\x89NMB"
 
@@ -111,6 +119,41 @@ def main():
         expect("blocks of a divided file", sorted(names), ["a", "b", "divided"])
         flat = {word for word in log[14].split()}
         expect("names of a divided file that is opened", {"g_a_x=2", "y=3", "g_a_u", "g_b_u", "other"} <= flat, True)
+    # IDs and names of a divided file are those of the classic file, also after more is defined.
+    alike("divided_ids", ["* create @ 32", "* def_dim t 0", "* def_dim unused 5", "* def_dim x 3", "* def_dim g_a_n 2",
+                          "* def_dim g_c_unused 7", "* def_dim n 4", "* def_dim g_b_k 6", "* def_var first 4 1 2",
+                          "* def_var g_a_u 4 2 0 3", "* def_var second 4 2 0 2", "* def_var g_b_u 4 2 0 2",
+                          "* def_var g_a_w 4 2 5 3", "* def_var g_b_v 4 1 6", "* def_var g_divided_ids_u 4 1 2",
+                          "* def_var u 4 1 2", "* put_att -1 title text 2 2 0 1", "* enddef", "* inq", "* close",
+                          "* open @ 1", "* inq", "* redef", "* def_dim g_a_later 4", "* def_dim later 2",
+                          "* def_var g_a_new 4 1 7", "* rename_var 3 g_b_other", "* rename_dim 3 g_a_m", "* enddef", "* inq",
+                          "* redef", "* def_var g_d_new 4 2 3 8", "* def_var third 4 1 7", "* enddef", "* close",
+                          "* open @ 0", "* inq", "* close"], NMB_BLOCKS="^g_([a-z_]+)_")
+    names = run([f"{options.tools}/nminspect", "ls", "divided_ids.nmb"]).stdout.split()
+    expect("blocks of the divided file", sorted(names), ["a", "b", "c", "d", "divided_ids"])
+    _, log = replay("divided_ids.nmb", ["* open @ 1", "* rename_var 1 u_of_a", "* rename_dim 6 k", "* close"], NMB_BLOCKS="^g_([a-z_]+)_")
+    expect("names that would leave their block", [line.split()[2] for line in log], ["0", "-214", "-214", "0"])
+    # An abort keeps what was changed in data mode, and loses what was defined since redef.
+    alike("abort", ["* create @ 32", "* def_dim x 4", "* def_var v 4 1 0", "* put_att -1 note text 2 3 0 1", "* enddef",
+                    "* put vara 1 int 0 0 0 1 4 5 1 0 4 1 1 4", "* close", "* open @ 1", "* put_att -1 note text 2 3 7 1",
+                    "* rename_var 0 w", "* redef", "* put_att -1 other text 2 3 0 1", "* def_dim y 2", "* abort",
+                    "* open @ 0", "* inq", "* close"], 2)
+    # Without PNETCDF_SAFE_MODE, the definitions of rank 0 count, in all formats.
+    for mode in (0x100, 0x200, 0x20):
+        alike("first", [f"* create @ {mode}", "* def_dim t 0", "* def_var v 4 1 0", "0 put_att 0 a int 4 1 7 0",
+                        "1 put_att 0 b int 4 1 8 0", "* enddef", "* close", "* open @ 0", "* inq", "* close"], 2, PNETCDF_SAFE_MODE="0")
+    # Paths: a colon that belongs to the name, the name of a file system, a link to no file, another working directory.
+    for path in ["run_12:00.nmb", "./run_13:00.nmb"]:
+        replay(path, simple)
+        expect(path, is_nmb(path), True)
+    replay("ufs:system.nmb", simple)
+    expect("the name of a file system", is_nmb("system.nmb"), True)
+    (folder / "link.nmb").symlink_to("linked.nmb")
+    replay("link.nmb", simple)
+    expect("a link to no file", ((folder / "link.nmb").is_symlink(), is_nmb("linked.nmb")), (True, True))
+    (folder / "elsewhere").mkdir()
+    replay("moved.nmb", simple[:1] + ["* chdir elsewhere"] + simple[1:])
+    expect("another working directory", is_nmb("moved.nmb"), True)
     # A file of several blocks.
     _, log = replay("divided.nmb#a", ["* open @ 0", "* inq", "* close"])
     expect("one block of a file", log[1].split()[2:8], ["code", "0", "dims", "2", "vars", "1"])
@@ -136,7 +179,7 @@ def main():
                     + ("equal names that differ: NC_EMULTIDEFINE\n" if ranks > 1 else "")))
         names = run([f"{options.tools}/nminspect", "ls", "own.nmb"]).stdout.split()
         expect("blocks of an independent creation", names, ["/"] + [f"evt{i}" for i in range(ranks)])
-    for path in ["a.nmb", "divided.nmb", "blocks.nmb", "late.nmb", "own.nmb"]:
+    for path in ["a.nmb", "divided.nmb", "divided_ids.nmb", "abort.nmb", "first.nmb", "blocks.nmb", "late.nmb", "own.nmb"]:
         expect(f"nmverify {path}", run([f"{options.tools}/nmverify", path]).returncode, 0)
     print(f"{len(FAILED)} failures")
     sys.exit(1 if FAILED else 0)

@@ -301,9 +301,16 @@ class Program:
         if call != "get" and kind != "vara" and self.is_strided_record(self.model.vars[v], count, stride):
             self.lost = True
         words = [call, kind, all_, memory, flexible, request, v, dims, elements, first, step, *start, *count, *stride, *imap, room]
-        if flexible:
-            order = order * 2
-        return " ".join(map(str, words)), order, (2 * room + 1 if flexible else room)
+        if flexible == 1:  # every second element of the buffer
+            order, room = order * 2, 2 * room + 1
+        elif flexible == 2:  # the two elements of each pair are exchanged
+            order = order ^ 1
+        return " ".join(map(str, words)), order, room
+
+    def flexible(self, count):
+        if self.random.random() >= 0.2 or 0 in count:
+            return 0
+        return self.random.choice([1, 2]) if count and int(np.prod(count)) % 2 == 0 else 1
 
     def is_strided_record(self, v, count, stride):
         """Whether PnetCDF 1.14.1 takes other places for a hyperslab: stride_flatten() (ncmpio_filetype.c) counts in
@@ -413,7 +420,7 @@ class Program:
                 continue
             if kind == "vara":
                 stride = [1] * len(stride)
-                flexible = int(r.random() < 0.2 and 0 not in count)
+                flexible = self.flexible(count)
             text, order, room = self.access_line("put", kind, int(collective), number, start, count, stride, memory,
                                                  first, step, 0, flexible)
             values, bad = self.put_values(v, memory, room, first, step, order)
@@ -467,7 +474,8 @@ class Program:
                 stride = [1] * len(stride)
             if not start:
                 kind = "var1"
-            text, order, room = self.access_line("get", kind, int(collective), number, start, count, stride, memory, 0, 0)
+            text, order, room = self.access_line("get", kind, int(collective), number, start, count, stride, memory, 0, 0, 0,
+                                                 self.flexible(count) if kind == "vara" else 0)
             strict, lax = self.read(v, memory, start, count, stride, order, room)
             if self.is_strided_record(v, count, stride):
                 lax = " ".join("?" for _ in lax.split())
@@ -508,7 +516,7 @@ class Program:
                 stride = [1] * len(stride)
             self.request_number += 1
             text, order, room = self.access_line("iput", kind, 0, number, start, count, stride, memory, first, step,
-                                                 self.request_number)
+                                                 self.request_number, self.flexible(count) if kind == "vara" else 0)
             values, bad = self.put_values(v, memory, room, first, step, order)
             self.line(str(rank), text, str(ERANGE if bad else 0))
             self.requests[rank].append((self.request_number, "put", v, start, count, stride, values))

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST 16
 
@@ -105,8 +106,8 @@ struct slab {
   MPI_Offset *start, *count, *stride, *imap;
 };
 
-static int access(const char* call, const char* kind, int all, const char* type,
-                  const struct slab* s, void* buffer, int* request) {
+static int access_slab(const char* call, const char* kind, int all, const char* type,
+                       const struct slab* s, void* buffer, int* request) {
 #define ALL_KINDS(verb, SUFFIX, T, TAIL)                                                         \
   if (!strcmp(kind, "var")) return ncmpi_##verb##_var_##SUFFIX(file, s->variable, buffer TAIL);  \
   if (!strcmp(kind, "var1"))                                                                     \
@@ -291,14 +292,20 @@ static int run_access(const char* call) {
     s.imap = offsets(dims);
     room = number();
   }
-  if (flexible) room = 2 * room + 1; /* every second element of the buffer */
+  if (flexible == 1) room = 2 * room + 1; /* every second element of the buffer */
   char* const buffer = calloc((size_t)room + 1, 8);
   if (!gets) fill(type, buffer, room, first, step);
   MPI_Datatype strided = MPI_DATATYPE_NULL;
-  if (flexible && elements > 0) {
+  if (flexible == 1 && elements > 0) {
     MPI_Type_vector((int)elements, 1, 2, mpi_type(type), &strided);
-    MPI_Type_commit(&strided);
+  } else if (flexible == 2 && elements > 0) { /* the two elements of each pair are exchanged */
+    const int lengths[] = {1, 1}, places[] = {1, 0};
+    MPI_Datatype pair;
+    MPI_Type_indexed(2, lengths, places, mpi_type(type), &pair);
+    MPI_Type_contiguous((int)elements / 2, pair, &strided);
+    MPI_Type_free(&pair);
   }
+  if (strided != MPI_DATATYPE_NULL) MPI_Type_commit(&strided);
   int* const request = &requests[which];
   if (strided != MPI_DATATYPE_NULL) {
     if (!strcmp(call, "put"))
@@ -317,7 +324,7 @@ static int run_access(const char* call) {
   } else if (n > 0) {
     code = access_n(call, all, type, variable, n, starts, counts, buffer, request);
   } else {
-    code = access(call, kind, all, type, &s, buffer, request);
+    code = access_slab(call, kind, all, type, &s, buffer, request);
   }
   fprintf(out, " %d", code);
   if (!strcmp(call, "get")) show(type, buffer, room);
@@ -420,6 +427,8 @@ static void run_line(char* line) {
     id = (int)number();
     const char* const n = word();
     code = ncmpi_rename_att(file, id, n, word());
+  } else if (!strcmp(call, "chdir")) {
+    code = chdir(word());
   } else if (!strcmp(call, "rename_dim")) {
     id = (int)number();
     code = ncmpi_rename_dim(file, id, word());
