@@ -62,3 +62,11 @@ int ncmpi__enddef(int file, MPI_Offset h_minfree, MPI_Offset v_align, MPI_Offset
   *(void**)&end = real("ncmpi__enddef");
   return after(file, end(file, h_minfree, v_align, v_minfree, r_align));
 }
+
+// A file that is closed in define mode.
+int ncmpi_close(int file) {
+  int (*close_file)(int);
+  *(void**)&close_file = real("ncmpi_close");
+  if (file >= 0 && file < kMostFiles && paths[file][0]) ncmpi_enddef(file);
+  return close_file(file);
+}

@@ -36,7 +36,7 @@ FAULTS = [
      "  file.independent = false;\n  return code::kOk;", "ranks do not see what others wrote in independent mode"),
     ("definition_calls.cpp", "file->header.def_var(normal, static_cast<Type>(type), own, !file->fill, &made);",
      "file->header.def_var(normal, static_cast<Type>(type), own, true, &made);", "new variables are not in fill mode"),
-    ("divided_file.cpp", "if (d < blocks[b].own_dims && ", "if (true || ",
+    ("divided_file.cpp", "if (d < block.own_dims && ", "if (true || ",
      "a shared dimension of a divided file gets another name"),
     ("file_calls.cpp", "if ((mode & kModeOffset) != 0) return kFormatOffset;", "", "CDF-2 becomes CDF-1"),
     ("open_file.cpp", "NMB_TRY(keep_fill_values());", "", "a fill value cannot change while values are missing"),
@@ -44,6 +44,12 @@ FAULTS = [
      "for (std::size_t d = 0; d < dims; ++d) {\n      const MPI_Offset place", "a distributed array has another grid"),
     ("open_file.cpp", "next.push_back(found_places[*from]);", "next.push_back(found_places[v]);",
      "a global ID is another variable on some ranks"),
+    ("memory.cpp", "return is_in_order(of.type);", "return true;", "a type of pairs in another order is taken as it lies"),
+    ("divided_file.cpp", "NMB_TRY(all.def_dim(dims[i].name, dims[i].length).status());",
+     "NMB_TRY(all.def_dim(dims[i].name, dims[i].length + 1).status());", "dimensions of a divided file are too long"),
+    ("divided_file.cpp", "  number(&var_ids);", "  std::iota(var_ids.begin(), var_ids.end(), 0U);",
+     "variables of a divided file have other IDs"),
+    ("file_calls.cpp", "  file.header_dirty = file.old_dirty;", "  file.header_dirty = false;", "abort loses an attribute"),
 ]
 
 
