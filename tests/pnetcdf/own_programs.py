@@ -103,7 +103,8 @@ def written_differs(file, on_garbage, converted, otherwise):
                 return f"{file.name}: other definitions of {name}"
             # What would be behind the end of the file was not written. Other variables lie before this one.
             inside = max(0, file.stat().st_size - before) // a.dtype.itemsize
-            before += a.size * a.dtype.itemsize
+            if not (a.dimensions and one.dimensions[a.dimensions[0]].isunlimited()):
+                before += a.size * a.dtype.itemsize
             a, b, c = (np.atleast_1d(v[...]).view("u%d" % v.dtype.itemsize).ravel()[:inside] for v in (a, b, c))
             if not np.array_equal(a[a == b], c[a == b]):
                 return f"{file.name}: other written values of {name}"
