@@ -379,6 +379,8 @@ int call_copy_att(int from, int variable, const char* name, int to, int other) {
     const bool to_itself = source == target && variable == other;
     const auto check_att = [&] {
       if (!att) return code::kNotAtt;
+      if (static_cast<int>(att->type) > kDoubleType && target->format != kFormatData)
+        return code::kStrictCdf2;
       return to_itself ? code::kOk : check_room(*target, other, normal, att->type, att->count);
     };
     if (const int failed = target->agree(check_att())) return failed;

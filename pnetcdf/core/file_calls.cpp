@@ -35,24 +35,11 @@ MPI_Info combined_hints(MPI_Info user) {
     MPI_Info_create(&all);
   else
     MPI_Info_dup(user, &all);
-  const char* const text = std::getenv("PNETCDF_HINTS");
-  std::string_view rest = text ? text : "";
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(';'), rest.size());
-    const std::string_view hint = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const auto trimmed = [](std::string_view word) {
-      const std::size_t begin = word.find_first_not_of(" \t");
-      if (begin == std::string_view::npos) return std::string();
-      return std::string(word.substr(begin, word.find_last_not_of(" \t") - begin + 1));
-    };
-    const std::size_t equal = hint.find('=');
-    if (equal == std::string_view::npos) continue;
-    const std::string key = trimmed(hint.substr(0, equal)), value = trimmed(hint.substr(equal + 1));
+  for_each_hint([&](std::string_view key, std::string_view value) {
     if (!key.empty() && !value.empty() && key.size() < MPI_MAX_INFO_KEY &&
         value.size() < MPI_MAX_INFO_VAL)
-      MPI_Info_set(all, key.c_str(), value.c_str());
-  }
+      MPI_Info_set(all, std::string(key).c_str(), std::string(value).c_str());
+  });
   return all;
 }
 

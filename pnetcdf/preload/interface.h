@@ -1,8 +1,11 @@
 // The interface between the preloaded library and the part for an MPI library.
 #pragma once
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <string_view>
 
 namespace nmb::pnetcdf {
 
@@ -27,6 +30,24 @@ inline const char* without_prefix(const char* path) {
     if (std::strncmp(path, system, length) == 0 && path[length] == ':') return path + length + 1;
   }
   return path;
+}
+
+// Calls use(key, value) for each hint in the environment, PNETCDF_HINTS="key=value;key=value",
+// which counts more than the hint that a program gives.
+template <class Use>
+void for_each_hint(const Use& use) {
+  const char* const text = std::getenv("PNETCDF_HINTS");
+  const auto trimmed = [](std::string_view word) {
+    const std::size_t begin = std::min(word.find_first_not_of(" \t"), word.size());
+    return word.substr(begin, word.find_last_not_of(" \t") + 1 - begin);
+  };
+  for (std::string_view rest = text ? text : ""; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(';'), rest.size());
+    const std::string_view hint = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (const std::size_t equal = hint.find('='); equal != std::string_view::npos)
+      use(trimmed(hint.substr(0, equal)), trimmed(hint.substr(equal + 1)));
+  }
 }
 
 // The only symbol of a part is an object of this type, named nmb_pnetcdf_part.

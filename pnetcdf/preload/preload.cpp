@@ -118,11 +118,14 @@ bool matches_environment(const char* path) {
 bool is_chosen(const char* path, void* info) {
   if (path == nullptr) return false;
   const char* const name = nmb::pnetcdf::without_prefix(path);
-  char value[32];
-  if (hint_of(info, "nmb", value, sizeof value)) {
-    if (std::strcmp(value, "on") == 0) return true;
-    if (std::strcmp(value, "off") == 0) return false;
-  }
+  char value[32] = "";
+  hint_of(info, "nmb", value, sizeof value);
+  std::string_view hint = value;
+  nmb::pnetcdf::for_each_hint([&](std::string_view key, std::string_view given) {
+    if (key == "nmb") hint = given;
+  });
+  if (hint == "on") return true;
+  if (hint == "off") return false;
   return ends_in(name, ".nmb") || matches_environment(name);
 }
 

@@ -59,6 +59,9 @@ def main():
     expect("another path", (folder / "a.nc").read_bytes(), (folder / "plain.nc").read_bytes())
     replay("b.nc", simple, NMB_PNETCDF="x*:b*.nc")
     expect("a pattern of NMB_PNETCDF", is_nmb("b.nc"), True)
+    replay("hint.nc", simple, PNETCDF_HINTS="cb_nodes=1; nmb = on")
+    replay("hint.nmb", simple, PNETCDF_HINTS="nmb=off")
+    expect("the hint of the environment", (is_nmb("hint.nc"), is_nmb("hint.nmb")), (True, False))
     # Opening goes by content.
     _, log = replay("b.nc", ["* open @ 0", "* get vara 1 int 0 0 0 1 4 0 0 0 4 1 1 4", "* close"])
     expect("values of an NMB file of any name", log[1], "2 get 0 5 6 7 8")
