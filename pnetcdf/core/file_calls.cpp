@@ -408,6 +408,17 @@ std::unique_ptr<OpenFile> make_block(const OpenFile& of, const char* name) {
   return file;
 }
 
+// Returns whether an open ID shows a block. Two IDs of a block would not know each other's
+// definitions.
+bool is_shown(const OpenFile& of, std::string_view block) {
+  return std::ranges::any_of(open_files(), [&](int id) {
+    const OpenFile& other = *find_file(id);
+    return other.shared == of.shared &&
+           (other.block_name == block ||
+            std::ranges::find(other.blocks, block, &FileBlock::name) != other.blocks.end());
+  });
+}
+
 }  // namespace
 
 int define_block(int id, const char* name, int* block) {
@@ -417,7 +428,8 @@ int define_block(int id, const char* name, int* block) {
     const auto check = [&] {
       if (of->read_only) return code::kReadOnly;
       if (of->by_path) return code::kNotSupported;
-      return name == nullptr || *name == '\0' ? code::kBadName : code::kOk;
+      if (name == nullptr || *name == '\0') return code::kBadName;
+      return is_shown(*of, name) ? code::kNameInUse : code::kOk;
     };
     if (const int failed = of->lowest(check())) return failed;
     std::unique_ptr<OpenFile> file = make_block(*of, name);
@@ -432,7 +444,8 @@ int open_block(int id, const char* name, int* block) {
     if (of == nullptr) return code::kBadId;
     const auto check = [&] {
       if (name == nullptr || *name == '\0') return code::kBadName;
-      return of->shared->reader ? code::kOk : code::kNotSupported;
+      if (!of->shared->reader) return code::kNotSupported;
+      return !of->read_only && is_shown(*of, name) ? code::kNotSupported : code::kOk;
     };
     if (const int failed = of->lowest(check())) return failed;
     std::unique_ptr<OpenFile> file = make_block(*of, name);

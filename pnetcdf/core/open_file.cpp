@@ -381,13 +381,20 @@ int OpenFile::share_definitions(int* dims, int* vars) {
   if (const Status status = network->agree(join()); !status.ok())
     return failed(status, code::kWrite);
   // A rank has its own objects of a block ahead of those of others, so the order of rank 0 counts.
-  // Names are sent as the header has them, each with a NUL at its end: dimensions, then variables.
+  // Names are sent as the header has them, each with a NUL at its end: dimensions, variables, and
+  // the attributes of the file and of each variable, with an empty name at the end of each list.
   std::string order;
   const DimId dim_count = flat.all().dimension_count();
   const VarId var_count = flat.all().variable_count();
   const auto append = [&](std::string_view name) { order.append(name).push_back('\0'); };
   for (DimId d = 0; d < dim_count; ++d) append(flat.all().dimension(d).name);
   for (VarId v = 0; v < var_count; ++v) append(flat.all().variable(v).name);
+  const auto append_atts = [&](VarId owner) {
+    flat.all().for_each_attribute(owner, [&](const Attribute& att) { append(att.name); });
+    append("");
+  };
+  append_atts(kGlobal);
+  for (VarId v = 0; v < var_count; ++v) append_atts(v);
   std::uint64_t size = order.size();
   from_first(&size, sizeof size);
   order.resize(size);
@@ -413,18 +420,29 @@ int OpenFile::share_definitions(int* dims, int* vars) {
       const Dimension dim = flat.all().dimension(*from);
       NMB_ASSIGN(new_ids[*from], to.def_dim(dim.name, dim.length));
     }
-    NMB_TRY(copy_atts(flat.all(), kGlobal, kGlobal, &to));
     std::vector<DimId> own_dims;
+    std::vector<VarId> from_vars;
     for (VarId v = 0; v < var_count; ++v) {
       const auto from = flat.all().find_variable(take_name());
       if (!from) return missing();
       const Variable var = flat.all().variable(*from);
       own_dims.clear();
       for (const DimId d : var.dimensions) own_dims.push_back(new_ids[d]);
-      NMB_ASSIGN(const VarId made, to.def_var(var.name, var.type, own_dims));
-      NMB_TRY(copy_atts(flat.all(), *from, made, &to));
+      NMB_TRY(to.def_var(var.name, var.type, own_dims).status());
+      from_vars.push_back(*from);
       next.push_back(found_places[*from]);
     }
+    const auto take_atts = [&](VarId from, VarId owner) -> Status {
+      std::uint32_t taken = 0;
+      for (std::string_view name = take_name(); !name.empty(); name = take_name(), ++taken) {
+        const std::optional<Attribute> att = flat.all().find_attribute(from, name);
+        if (!att) return missing();
+        NMB_TRY(to.put_att(owner, att->name, att->type, att->values));
+      }
+      return taken == flat.all().attribute_count(from) ? Status() : missing();
+    };
+    NMB_TRY(take_atts(kGlobal, kGlobal));
+    for (VarId v = 0; v < var_count; ++v) NMB_TRY(take_atts(from_vars[v], v));
     if (!rest.empty()) return missing();
     // As after opening a file, all variables are in fill mode.
     first = Header(to);

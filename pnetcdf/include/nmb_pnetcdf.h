@@ -23,9 +23,11 @@
 extern "C" {
 #endif
 
-/* Defines a block, whose ID is then in define mode. Collective. */
+/* Defines a block, whose ID is then in define mode. Collective. NC_ENAMEINUSE if an open ID shows a
+ * block of this name. */
 int nmb_pnetcdf_def_block(int file, const char* name, int* block);
-/* Opens a block of a file that was opened. Collective. NC_ENOENT if there is none of this name. */
+/* Opens a block of a file that was opened. Collective. NC_ENOENT if there is none of this name;
+ * NC_ENOTSUPPORT if the file can be written and an open ID shows the block already. */
 int nmb_pnetcdf_open_block(int file, const char* name, int* block);
 /* For a file that was created with the hint nmb_create = independent. Each process then defines
  * dimensions and variables of its own; in a name such as "evt3/temperature", evt3 is the block. The

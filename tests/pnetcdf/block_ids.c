@@ -30,6 +30,9 @@ int main(int argc, char** argv) {
     CHECK(ncmpi_put_att_text(blocks[b], variable, "units", 1, "K"));
     CHECK(ncmpi_enddef(blocks[b]));
   }
+  int other;
+  if (nmb_pnetcdf_def_block(file, names[0], &other) != NC_ENAMEINUSE)
+    printf("rank %d: two IDs of a new block\n", rank);
   for (int b = 0; b < 2; ++b) {
     const MPI_Offset start[] = {b, 3 * rank}, count[] = {1, 3};
     const float values[] = {(float)(100 * b + rank), 1, 2};
@@ -45,7 +48,6 @@ int main(int argc, char** argv) {
                    MPI_INFO_NULL, &file));
   CHECK(nmb_pnetcdf_inq_nblocks(file, &number));
   CHECK(nmb_pnetcdf_inq_blockname(file, 1, name, sizeof name));
-  int other;
   CHECK(nmb_pnetcdf_open_block(file, "station/north", &other));
   MPI_Offset records[2];
   CHECK(ncmpi_inq_dimlen(file, 0, &records[0]));
@@ -59,6 +61,14 @@ int main(int argc, char** argv) {
            (int)records[1]);
   if (nmb_pnetcdf_open_block(file, "station/west", &other) == NC_NOERR)
     printf("found station/west\n");
+  CHECK(ncmpi_close(file));
+  /* Two IDs that may change one block would not know each other's definitions. */
+  CHECK(ncmpi_open(MPI_COMM_WORLD, argc > 2 ? argv[2] : "blocks.nmb#station/south", NC_WRITE,
+                   MPI_INFO_NULL, &file));
+  if (nmb_pnetcdf_open_block(file, "station/south", &other) != NC_ENOTSUPPORT)
+    printf("rank %d: two IDs of a block\n", rank);
+  CHECK(nmb_pnetcdf_open_block(file, "station/north", &other));
+  CHECK(ncmpi_close(other));
   CHECK(ncmpi_close(file));
   MPI_Finalize();
   return 0;

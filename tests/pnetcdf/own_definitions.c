@@ -51,6 +51,8 @@ int main(int argc, char** argv) {
   snprintf(name, sizeof name, "of_rank_%d", rank);
   CHECK(ncmpi_def_var(file, name, NC_INT, 1, &shared_dim, &vars[0]));
   if (rank % 2 == 1) CHECK(ncmpi_def_var(file, "shared", NC_INT, 1, &shared_dim, &shared));
+  snprintf(name, sizeof name, "of_rank_%d", rank);
+  CHECK(ncmpi_put_att_int(file, NC_GLOBAL, name, NC_INT, 1, &rank));
   CHECK(ncmpi_put_att_text(file, NC_GLOBAL, "title", 4, "runs"));
   /* A block of its own, with records. */
   CHECK(ncmpi_def_dim(file, "time", NC_UNLIMITED, &time));
@@ -87,6 +89,16 @@ int main(int argc, char** argv) {
   CHECK(nmb_pnetcdf_inq_global_ids(file, global_dims, global_vars));
   EXPECT(nmb_pnetcdf_inq_global_ids(file, NULL, NULL), NC_ENOTSUPPORT);
   int number, varid;
+  /* Attributes have the same order on all ranks. */
+  CHECK(ncmpi_inq_natts(file, &number));
+  if (number != ranks + 1) printf("rank %d: %d attributes\n", rank, number);
+  for (int i = 0; i < number; ++i) {
+    char first[NC_MAX_NAME + 1], own[NC_MAX_NAME + 1];
+    CHECK(ncmpi_inq_attname(file, NC_GLOBAL, i, own));
+    strcpy(first, own);
+    MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (strcmp(first, own)) printf("rank %d: attribute %s, not %s\n", rank, own, first);
+  }
   CHECK(ncmpi_inq_nvars(file, &number));
   if (number != ranks * (VARIABLES + 1) + 1) printf("rank %d: %d variables\n", rank, number);
   for (int v = 0; v < VARIABLES + 2; ++v) {
