@@ -1,6 +1,8 @@
 // Files: create, open, the changes of mode, commits and close.
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -125,8 +127,11 @@ Creation look_at_target(const std::string& path, int mode, std::string* target) 
   // With NC_NOCLOBBER, a link exists even if the file that it names does not.
   if ((mode & kModeNoClobber) != 0 && ::lstat(without_prefix(path.c_str()), &status) == 0)
     found.failed = code::kExists;
-  else if (::lstat(target->c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-    found.failed = code::kFile;
+  else if (::lstat(target->c_str(), &status) == 0 &&
+           (!S_ISREG(status.st_mode) || ::access(target->c_str(), W_OK) != 0))
+    found.failed = code::kFile;  // a file that is protected is not replaced
+  else if (::access(fs::path(*target).parent_path().c_str(), W_OK) != 0 && errno == EACCES)
+    found.failed = code::kAccess;
   if (const auto get = real_function<DefaultFormat>(kIndex_inq_default_format)) get(&found.format);
   found.path_length = static_cast<int>(target->size());
   return found;
@@ -197,6 +202,7 @@ int create(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id) {
 // The path of a file to be opened, as rank 0 reads it. All ranks get it.
 struct Opening {
   int mode = 0;
+  int failed = code::kOk;
   int path_length = 0, block_length = -1;
 };
 
@@ -272,6 +278,8 @@ int open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id) {
       opening.block_length = static_cast<int>(block.size());
     }
     target = real_path(target);
+    if (::access(target.c_str(), (mode & kModeWrite) != 0 ? W_OK : R_OK) != 0 && errno == EACCES)
+      opening.failed = code::kAccess;
     opening.path_length = static_cast<int>(target.size());
   }
   file->from_first(&opening, sizeof opening);
@@ -283,6 +291,7 @@ int open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* id) {
   if (file->safe) status = file->lowest(status);
   file->mode = mode = opening.mode;
   if ((mode & (kModeDiskless | kModeMmap)) != 0) return code::kInvalidOpenMode;
+  if (opening.failed != code::kOk) return opening.failed;
   file->read_only = (mode & kModeWrite) == 0;
   if (const int failed = make_network(*file)) return failed;
 

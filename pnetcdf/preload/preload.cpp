@@ -29,7 +29,8 @@ int note_pnetcdf(dl_phdr_info* object, std::size_t, void* found) {
   return 1;
 }
 
-// Tells nmb-run that a call was caught.
+// Tells nmb-run that a call was caught. Only those that create and open files count, because
+// PnetCDF calls others itself.
 void count_process() {
   const char* const path = std::getenv("NMB_RUN_TALLY");
   if (path == nullptr) return;
@@ -97,17 +98,26 @@ bool ends_in(const char* text, const char* end) {
   return length >= tail && std::strcmp(text + length - tail, end) == 0;
 }
 
+// Patterns match the path as the program gives it, the name of the file and the absolute path.
 bool matches_environment(const char* path) {
   const char* rest = std::getenv("NMB_PNETCDF");
   if (rest == nullptr) return false;
   const char* const slash = std::strrchr(path, '/');
-  char glob[PATH_MAX];
+  char glob[PATH_MAX], absolute[2 * PATH_MAX];
+  if (*path == '/' || getcwd(absolute, PATH_MAX) == nullptr) {
+    absolute[0] = '\0';
+  } else {
+    const std::size_t length = std::strlen(absolute);
+    std::snprintf(absolute + length, sizeof absolute - length, "/%s", path);
+  }
   while (*rest != '\0') {
     const std::size_t length = std::strcspn(rest, ":");
     if (length > 0 && length < sizeof glob) {
       std::memcpy(glob, rest, length);
       glob[length] = '\0';
-      if (fnmatch(glob, path, 0) == 0 || (slash && fnmatch(glob, slash + 1, 0) == 0)) return true;
+      if (fnmatch(glob, path, 0) == 0 || (slash && fnmatch(glob, slash + 1, 0) == 0) ||
+          fnmatch(glob, absolute, 0) == 0)
+        return true;
     }
     rest += length;
     if (*rest == ':') ++rest;
@@ -192,7 +202,6 @@ int call_extra(const char* name, int file, Arguments... arguments) {
 }  // namespace
 
 Function find_real(int number) {
-  note_first_call();
   static void* handle = nullptr;
   void* found = dlsym(RTLD_NEXT, kNames[number]);
   if (found == nullptr) {
@@ -235,7 +244,6 @@ NMB_ENTRY int ncmpi_open(void* communicator, const char* path, int mode, void* i
 }
 
 NMB_ENTRY int ncmpi_inq_file_format(const char* path, int* format) {
-  note_first_call();
   using F = int (*)(const char*, int*);
   if (is_nmb(path)) {
     const nmb::pnetcdf::Part* const loaded = load_part();
@@ -247,7 +255,6 @@ NMB_ENTRY int ncmpi_inq_file_format(const char* path, int* format) {
 }
 
 NMB_ENTRY int ncmpi_inq_files_opened(int* number, int* files) {
-  note_first_call();
   using F = int (*)(int*, int*);
   const auto call = reinterpret_cast<F>(of_pnetcdf(kNumbers.inq_files_opened));
   if (call == nullptr) return kMissing;

@@ -90,6 +90,16 @@ def main():
     done = run([nmb_run, "--report", "/bin/true"], TMPDIR=str(folder / "nowhere"))
     expect("no folder for the report", (done.returncode, "no call" in done.stderr, "there is no report" in done.stderr),
            (0, False, True))
+    # A function that is looked up in PnetCDF itself is not caught, which is said; a script may have no #!.
+    (folder / "look_up.py").write_text("import ctypes, glob\nfor path in glob.glob('/usr/lib/*/libpnetcdf.so*')[:1]:\n"
+                                       "    ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL).ncmpi_inq_libvers()\n")
+    done = run([nmb_run, sys.executable, "look_up.py"])
+    expect("no call that creates or opens", (done.returncode, "no call of PnetCDF" in done.stderr), (0, True))
+    (folder / "script").write_text("exit 7\n")
+    (folder / "script").chmod(0o755)
+    expect("a script without #!", run([nmb_run, "./script"]).returncode, 7)
+    replay("absolute.nc", simple, NMB_PNETCDF=f"{folder}/abs*.nc")
+    expect("a pattern with an absolute path", is_nmb("absolute.nc"), True)
     # A program that is linked statically, if the linker can make one.
     (folder / "static.c").write_text("int main(void) { return 0; }\n")
     if run(["cc", "-static", "static.c", "-o", "static"]).returncode == 0:

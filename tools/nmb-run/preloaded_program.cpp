@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,7 +64,14 @@ Result<fs::path> find_library() {
   for (const fs::path& folder : plugin_folders()) {
     const fs::path file = folder.parent_path() / "libnmb-pnetcdf.so";
     std::error_code error;
-    if (fs::exists(file, error)) return fs::canonical(file, error);
+    if (!fs::exists(file, error)) continue;
+    fs::path found = fs::canonical(file, error);
+    // Colons and blanks separate the libraries of LD_PRELOAD.
+    if (found.string().find_first_of(": ") != std::string::npos)
+      return Status(
+          Code::kUnsupported, found.string(), kNoOffset, "",
+          "a library in a folder with a colon or a blank in its path cannot be preloaded");
+    return found;
   }
   return Status(
       Code::kUnsupported,
@@ -131,7 +139,9 @@ Result<int> PreloadedProgram::run() const {
     for (const std::string& argument : arguments)
       words.push_back(const_cast<char*>(argument.c_str()));
     words.push_back(nullptr);
-    ::execv(program->c_str(), words.data());
+    // If nmb-run is killed, so is the program. A script without #! runs in a shell.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::execvp(program->c_str(), words.data());
     std::fprintf(stderr, "nmb-run: %s: %s\n", program->c_str(), std::strerror(errno));
     ::_exit(2);
   }
@@ -149,8 +159,8 @@ Result<int> PreloadedProgram::run() const {
     if (!report.caught())
       std::fprintf(
           stderr,
-          "nmb-run: %s: no call of PnetCDF was seen; is the program linked with libpnetcdf "
-          "statically?\n",
+          "nmb-run: %s: no call of PnetCDF was seen that creates or opens a file; is the program "
+          "linked with libpnetcdf statically, or does it look for the functions by dlsym()?\n",
           arguments.front().c_str());
     else if (reports)
       std::fputs(report.text().c_str(), stderr);
