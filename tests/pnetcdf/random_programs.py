@@ -308,7 +308,7 @@ class Program:
         return " ".join(map(str, words)), order, room
 
     def flexible(self, count):
-        if self.random.random() >= 0.2 or 0 in count:
+        if self.random.random() >= 0.5 or 0 in count:
             return 0
         return self.random.choice([1, 2]) if count and int(np.prod(count)) % 2 == 0 else 1
 

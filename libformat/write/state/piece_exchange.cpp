@@ -27,10 +27,10 @@ class Coverage {
     if (from < to) std::fill(words_.begin() + at(from), words_.begin() + at(to), kAll);
   }
   bool is_full() const {
-    std::uint64_t count = 0;
-    for (const std::uint64_t word : words_)
-      count += static_cast<std::uint64_t>(std::popcount(word));
-    return count == length_;
+    const std::uint64_t whole = length_ / 64, rest = length_ % 64;
+    return std::all_of(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(whole),
+                       [](std::uint64_t word) { return word == kAll; }) &&
+           (rest == 0 || words_[whole] == (std::uint64_t{1} << rest) - 1);
   }
   std::vector<Interval> intervals() const {
     std::vector<Interval> out;
@@ -109,16 +109,28 @@ struct PieceExchange::Assembly {
   ExtentState::FreshPiece piece{};
   Sharing::Handle primary{};
   bool is_written = false;  // true if one rank has written the whole piece
-  std::vector<std::byte> bytes{};
   Coverage covered{};
 
   void begin(const SentPart& part) {
     piece = part.piece;
     primary = part.primary;
     is_written = false;
-    bytes.resize(0);
+    length_ = 0;
     covered = {};
   }
+  void lengthen(std::uint64_t length) {
+    if (length <= length_) return;
+    length_ = length;
+    if (room_.size() < length) room_.resize(length);
+    covered.resize(length);
+  }
+  // The bytes that `covered` does not have are those of earlier pieces.
+  std::span<std::byte> bytes() { return std::span(room_).first(length_); }
+  std::span<const std::byte> bytes() const { return std::span(room_).first(length_); }
+
+ private:
+  std::vector<std::byte> room_{};
+  std::uint64_t length_ = 0;
 };
 
 // The part of the file that ranks write in the next round. `from` is kNowhere if all parts have
@@ -209,23 +221,20 @@ Status PieceExchange::write_arrived(const std::vector<Message>& arrived, bool* c
 Status PieceExchange::take_part(const SentPart& part, Assembly* assembly, bool* conflict) {
   *conflict = *conflict || assembly->is_written;
   if (part.is_written) {
-    *conflict = *conflict || !assembly->bytes.empty();
+    *conflict = *conflict || !assembly->bytes().empty();
     assembly->is_written = true;
     return {};
   }
   // A piece grows when a rank puts new records. A rank that has not put new records itself may have
   // sent the old length of the piece.
-  if (assembly->bytes.size() < part.piece.length) {
-    assembly->bytes.resize(part.piece.length);
-    assembly->covered.resize(part.piece.length);
-  }
+  assembly->lengthen(part.piece.length);
+  const std::span<std::byte> piece = assembly->bytes();
   std::span<const std::byte> bytes = part.bytes;
   for (const PiecePart::Runs& run : part.runs) {
     for (std::uint64_t i = 0, at = run.offset; i < run.count; ++i, at += run.stride) {
-      if (run.length > bytes.size() || at > assembly->bytes.size() ||
-          run.length > assembly->bytes.size() - at)
+      if (run.length > bytes.size() || at > piece.size() || run.length > piece.size() - at)
         return Status(Code::kDamaged, "a message has values outside their piece");
-      std::memcpy(assembly->bytes.data() + at, bytes.data(), run.length);
+      std::memcpy(piece.data() + at, bytes.data(), run.length);
       assembly->covered.add(at, at + run.length);
       bytes = bytes.subspan(run.length);
     }
@@ -234,8 +243,8 @@ Status PieceExchange::take_part(const SentPart& part, Assembly* assembly, bool* 
 }
 
 Status PieceExchange::write(const Assembly& assembly, std::uint64_t position) {
-  if (assembly.bytes.empty()) return {};
-  const std::span<const std::byte> bytes = assembly.bytes;
+  const std::span<const std::byte> bytes = assembly.bytes();
+  if (bytes.empty()) return {};
   const std::uint64_t logical = assembly.piece.logical;
   Written& written = written_for(assembly.primary);
   if (assembly.covered.is_full()) {
