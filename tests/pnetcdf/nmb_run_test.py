@@ -146,6 +146,10 @@ def main():
     expect("blocks of the divided file", sorted(names), ["a", "b", "c", "d", "divided_ids"])
     _, log = replay("divided_ids.nmb", ["* open @ 1", "* rename_var 1 u_of_a", "* rename_dim 6 k", "* close"], NMB_BLOCKS="^g_([a-z_]+)_")
     expect("names that would leave their block", [line.split()[2] for line in log], ["0", "-214", "-214", "0"])
+    # A memory type of pairs whose elements are exchanged.
+    _, log = replay("pairs.nmb", simple[:4] + ["* put vara 1 int 2 0 0 1 4 5 1 0 4 1 1 4", "* get vara 1 int 0 0 0 1 4 0 0 0 4 1 1 4",
+                                               "* get vara 1 int 2 0 0 1 4 0 0 0 4 1 1 4", "* close"])
+    expect("a type that exchanges", log[5:7], ["6 get 0 6 5 8 7", "7 get 0 5 6 7 8"])
     # An abort keeps what was changed in data mode, and loses what was defined since redef.
     alike("abort", ["* create @ 32", "* def_dim x 4", "* def_var v 4 1 0", "* put_att -1 note text 2 3 0 1", "* enddef",
                     "* put vara 1 int 0 0 0 1 4 5 1 0 4 1 1 4", "* close", "* open @ 1", "* put_att -1 note text 2 3 7 1",
