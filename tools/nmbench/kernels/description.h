@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "wire/kinds.h"
+#include "nmb/types.h"
 
 namespace nmb::bench {
 

@@ -1,0 +1,312 @@
+// Plain files: a floor for what a library can cost. Samples are a folder with a file for each; arrays
+// are one file, in which each process computes where its values lie and writes them itself.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "backend.h"
+
+namespace nmb::bench {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& path) {
+  throw std::runtime_error(path + ": " + std::strerror(errno));
+}
+
+void write_all(int file, const void* bytes, std::size_t size, std::uint64_t at,
+               const std::string& path) {
+  const char* from = static_cast<const char*>(bytes);
+  while (size > 0) {
+    const ssize_t written = pwrite(file, from, size, static_cast<off_t>(at));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail(path);
+    from += written, at += static_cast<std::uint64_t>(written);
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+void read_all(int file, void* bytes, std::size_t size, std::uint64_t at, const std::string& path) {
+  char* to = static_cast<char*>(bytes);
+  while (size > 0) {
+    const ssize_t read = pread(file, to, size, static_cast<off_t>(at));
+    if (read < 0 && errno == EINTR) continue;
+    if (read < 0) fail(path);
+    if (read == 0) throw std::runtime_error(path + ": ends too early");
+    to += read, at += static_cast<std::uint64_t>(read);
+    size -= static_cast<std::size_t>(read);
+  }
+}
+
+// Visits the runs of consecutive elements of a selection: offset in elements, and their number.
+template <class Visit>
+void for_each_run(const Slab& slab, const std::vector<std::uint64_t>& lengths, Visit visit) {
+  const std::size_t rank = lengths.size();
+  if (slab.elements() == 0) return;
+  if (rank == 0) return visit(std::uint64_t{0}, std::uint64_t{1});
+  const auto block = [&](std::size_t i) { return slab.block.empty() ? 1 : slab.block[i]; };
+  const auto stride = [&](std::size_t i) { return slab.stride.empty() ? 1 : slab.stride[i]; };
+  std::vector<std::uint64_t> steps(rank, 1), last(rank, 0);
+  for (std::size_t i = rank; i-- > 1;) steps[i - 1] = steps[i] * lengths[i];
+  // Trailing dimensions that are selected whole are part of a run.
+  std::size_t inner = rank - 1;
+  const auto consecutive = [&](std::size_t i) { return stride(i) == block(i) || slab.count[i] == 1; };
+  while (inner > 0 && consecutive(inner) && slab.count[inner] * block(inner) == lengths[inner]) --inner;
+  const std::uint64_t run =
+      (consecutive(inner) ? slab.count[inner] * block(inner) : block(inner)) * steps[inner];
+  std::vector<std::uint64_t> at(rank, 0);
+  for (;;) {
+    std::uint64_t offset = 0;
+    for (std::size_t i = 0; i < rank; ++i)
+      offset += steps[i] * (slab.start[i] + at[i] / block(i) * stride(i) + at[i] % block(i));
+    visit(offset, run);
+    std::size_t i = inner + 1;
+    for (;;) {
+      if (i-- == 0) return;
+      const std::uint64_t step = i != inner ? 1 : consecutive(i) ? slab.count[i] * block(i) : block(i);
+      at[i] += step;
+      if (at[i] < slab.count[i] * block(i)) break;
+      at[i] = 0;
+    }
+  }
+}
+
+class Plain final : public Backend {
+ public:
+  ~Plain() override {
+    if (file_ >= 0) ::close(file_);
+  }
+  const Traits& traits() const override {
+    static const Traits traits = [] {
+      Traits t;
+      t.library = "files";
+      t.defines_first = true;
+      t.grows = t.compresses = false;
+      return t;
+    }();
+    return traits;
+  }
+
+  void create(const std::string& path, const FileOptions& options) override {
+    start(path, options);
+    writes_ = true;
+  }
+  void open(const std::string& path, const FileOptions& options, bool writes) override {
+    start(path, options);
+    writes_ = writes;
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) fail(path);
+    if (S_ISDIR(status.st_mode)) return;
+    open_file(writes ? O_RDWR : O_RDONLY);
+    std::ifstream table(path + ".table");
+    for (std::string line; std::getline(table, line);) {
+      std::istringstream words(line);
+      std::string name;
+      Array array{0, 0, {}};
+      words >> name >> array.place >> array.element;
+      for (std::uint64_t length = 0; words >> length;) array.lengths.push_back(length);
+      names_[name] = static_cast<int>(arrays_.size());
+      arrays_.push_back(array);
+    }
+  }
+  void end_define() override {
+    if (arrays_.empty()) return;
+    if (leads()) {
+      std::ofstream table(path_ + ".table");
+      for (const auto& [name, number] : names_) {
+        const Array& array = arrays_[static_cast<std::size_t>(number)];
+        table << name << " " << array.place << " " << array.element;
+        for (const std::uint64_t length : array.lengths) table << " " << length;
+        table << "\n";
+      }
+      if (!table.flush()) fail(path_ + ".table");
+      open_file(O_RDWR | O_CREAT | O_TRUNC);
+    }
+    if (!options_.file_per_process) MPI_Barrier(MPI_COMM_WORLD);
+    if (file_ < 0) open_file(O_RDWR);
+  }
+  void close() override {
+    if (file_ >= 0) {
+      if (options_.sync && writes_ && fsync(file_) != 0) fail(path_);
+      if (::close(std::exchange(file_, -1)) != 0) fail(path_);
+    }
+    if (writes_ && !options_.file_per_process) MPI_Barrier(MPI_COMM_WORLD);
+    arrays_.clear();
+    names_.clear();
+  }
+
+  // A sample's file: a line for each variable, an empty one, then the values.
+  void define(const Description& objects) override {
+    if (mkdir(path_.c_str(), 0777) != 0 && errno != EEXIST) fail(path_);
+    std::size_t variable = 0, dimension = 0;
+    for (const Description::Block& block : objects.blocks) {
+      std::string text;
+      std::uint64_t place = 0;
+      for (std::uint32_t i = 0; i < block.variables; ++i) {
+        const Description::Variable& v = objects.variables[variable++];
+        places_.push_back(place);
+        std::string lengths;
+        std::uint64_t count = type_size(v.type);
+        for (std::uint8_t axis = 0; axis < v.rank; ++axis) {
+          count *= objects.dimensions[dimension].length;
+          lengths += " " + std::to_string(objects.dimensions[dimension++].length);
+        }
+        text += std::string(objects.text(v.name)) + " " +
+                std::to_string(static_cast<int>(v.type)) + " " + std::to_string(place) + lengths + "\n";
+        place += count;
+      }
+      text += "\n";
+      const std::string name = path_ + "/" + std::string(objects.text(block.name));
+      const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+      if (file < 0) fail(name);
+      write_all(file, text.data(), text.size(), 0, name);
+      if (::close(file) != 0) fail(name);
+      headers_.push_back(text.size());
+    }
+  }
+  void put_sample(const Description& objects, std::size_t block, std::size_t variable,
+                  const std::vector<std::byte>& values) override {
+    const std::string name =
+        path_ + "/" + std::string(objects.text(objects.blocks[block].name));
+    const int file = ::open(name.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file < 0) fail(name);
+    write_all(file, values.data(), values.size(), headers_[block] + places_[variable], name);
+    if (::close(file) != 0) fail(name);
+  }
+  std::uint64_t list(const std::function<void(std::string_view)>& visit) override {
+    std::uint64_t names = 0;
+    for_each_file([&](const std::string& name) { visit(name), ++names; });
+    return names;
+  }
+  MetadataSum read_metadata() override {
+    MetadataSum sum;
+    for_each_file([&](const std::string& name) {
+      std::ifstream file(path_ + "/" + name);
+      for (std::string line; std::getline(file, line) && !line.empty();) {
+        std::istringstream words(line);
+        std::string variable;
+        int type = 0;
+        std::uint64_t place = 0;
+        words >> variable >> type >> place;
+        std::vector<std::uint64_t> lengths;
+        for (std::uint64_t length = 0; words >> length;) lengths.push_back(length);
+        sum.add(name, variable, static_cast<Type>(type), lengths);
+      }
+    });
+    return sum;
+  }
+  std::size_t read_variable(const std::string& block, const std::string& variable,
+                            std::vector<std::byte>* out) override {
+    const std::string name = path_ + "/" + block;
+    std::ifstream file(name, std::ios::binary);
+    if (!file) fail(name);
+    std::uint64_t place = 0, count = 0;
+    std::size_t header = 0;
+    for (std::string line; std::getline(file, line);) {
+      header += line.size() + 1;
+      if (line.empty()) break;
+      if (line.compare(0, variable.size() + 1, variable + " ") != 0) continue;
+      std::istringstream words(line.substr(variable.size()));
+      int type = 0;
+      words >> type >> place;
+      count = type_size(static_cast<Type>(type));
+      for (std::uint64_t length = 0; words >> length;) count *= length;
+    }
+    if (count == 0) throw std::runtime_error(name + ": has no " + variable);
+    out->resize(count);
+    file.seekg(static_cast<std::streamoff>(header + place));
+    if (!file.read(reinterpret_cast<char*>(out->data()), static_cast<std::streamsize>(count)))
+      throw std::runtime_error(name + ": ends too early");
+    return out->size();
+  }
+
+  int define_array(const ArrayShape& shape) override {
+    if (!shape.chunk.empty()) throw Refused("has no chunks");
+    Array array{length_, element_size(shape.element), shape.lengths};
+    if (shape.particles) array.lengths.push_back(kMembers);
+    std::uint64_t count = array.element;
+    for (const std::uint64_t length : array.lengths) count *= length;
+    length_ += count;
+    const int number = static_cast<int>(arrays_.size());
+    names_[shape.group + "/" + shape.name] = number;
+    arrays_.push_back(array);
+    return number;
+  }
+  int find_array(const ArrayShape& shape) override {
+    const auto found = names_.find(shape.group + "/" + shape.name);
+    if (found == names_.end()) throw std::runtime_error(path_ + ": has no " + shape.name);
+    return found->second;
+  }
+  void put(int number, const Slab& slab, const void* values) override {
+    const Array& array = arrays_[static_cast<std::size_t>(number)];
+    const char* from = static_cast<const char*>(values);
+    for_each_run(slab, array.lengths, [&](std::uint64_t offset, std::uint64_t count) {
+      write_all(file_, from, count * array.element, array.place + offset * array.element, path_);
+      from += count * array.element;
+    });
+  }
+  void get(int number, const Slab& slab, void* values) override {
+    const Array& array = arrays_[static_cast<std::size_t>(number)];
+    char* to = static_cast<char*>(values);
+    for_each_run(slab, array.lengths, [&](std::uint64_t offset, std::uint64_t count) {
+      read_all(file_, to, count * array.element, array.place + offset * array.element, path_);
+      to += count * array.element;
+    });
+  }
+
+ private:
+  struct Array {
+    std::uint64_t place, element;
+    std::vector<std::uint64_t> lengths;
+  };
+  void start(const std::string& path, const FileOptions& options) {
+    path_ = path;
+    options_ = options;
+    length_ = 0;
+    arrays_.clear();
+    names_.clear();
+  }
+  bool leads() const {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return options_.file_per_process || rank == 0;
+  }
+  void open_file(int flags) {
+    file_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0666);
+    if (file_ < 0) fail(path_);
+  }
+  template <class Visit>
+  void for_each_file(Visit visit) {
+    DIR* folder = opendir(path_.c_str());
+    if (!folder) fail(path_);
+    while (const dirent* entry = readdir(folder))
+      if (entry->d_name[0] != '.') visit(std::string(entry->d_name));
+    closedir(folder);
+  }
+
+  std::string path_;
+  FileOptions options_;
+  bool writes_ = false;
+  int file_ = -1;
+  std::uint64_t length_ = 0;
+  std::vector<Array> arrays_;
+  std::map<std::string, int> names_;
+  std::vector<std::uint64_t> places_;   // of each variable's values behind its file's header
+  std::vector<std::size_t> headers_;    // lengths, of each block
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_backend(const std::string& library) {
+  if (!library.empty()) throw std::runtime_error("plain files need no library");
+  return std::make_unique<Plain>();
+}
+
+}  // namespace nmb::bench

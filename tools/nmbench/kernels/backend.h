@@ -1,0 +1,150 @@
+// Backend: what the kernels need of a library that stores arrays. Each library is linked into an
+// executable of its own, because serial and parallel HDF5, and different MPI libraries, cannot share
+// a process. Functions throw std::runtime_error; Refused where the library has no way to do what is
+// asked, which is a result of its own.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "description.h"
+
+namespace nmb::bench {
+
+class Refused : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+enum class Element : std::uint8_t { kFloat, kInt, kInt64, kDouble };
+constexpr std::size_t element_size(Element e) {
+  return e == Element::kFloat || e == Element::kInt ? 4 : 8;
+}
+
+// Particles have eight members of 4 bytes: seven floats and, at kIntegerMember, an int.
+inline constexpr std::size_t kMembers = 8;
+inline constexpr std::size_t kIntegerMember = 6;
+inline constexpr const char* kMemberNames[kMembers] = {"x",  "y",  "z",    "px",
+                                                       "py", "pz", "id_1", "id_2"};
+
+struct ArrayShape {
+  std::string group, name;
+  Element element = Element::kFloat;
+  std::vector<std::uint64_t> lengths{};
+  bool unlimited = false;               // the first dimension can grow
+  std::vector<std::uint64_t> chunk{};   // empty: contiguous, where the library has a choice
+  int deflate = 0;                      // level; 0: none
+  bool particles = false;               // an element is a whole particle, all members together
+};
+
+// A selection: in each dimension `count` blocks of `block` elements, whose starts are `stride`
+// apart. Memory holds the selected elements without gaps, in row-major order.
+struct Slab {
+  std::vector<std::uint64_t> start{}, count{};
+  std::vector<std::uint64_t> stride{}, block{};  // empty: 1
+  std::uint64_t elements() const {
+    std::uint64_t n = 1;
+    for (std::size_t i = 0; i < count.size(); ++i) n *= count[i] * (block.empty() ? 1 : block[i]);
+    return n;
+  }
+};
+
+struct FileOptions {
+  bool collective_data = true;
+  bool collective_metadata = true;
+  bool file_per_process = false;  // `path` is this process's own
+  bool checks = true;             // compare what the processes define, where that is a choice
+  bool sync = false;              // wait for the device at a commit
+  std::uint64_t hash_size = 0;    // of PnetCDF's tables of names; 0: the library's default
+  std::uint64_t alignment = 0, alignment_threshold = 0;  // HDF5: of objects of at least this size
+};
+
+// Definitions that were read, and a sum of hashes that does not depend on their order.
+struct MetadataSum {
+  std::uint64_t variables = 0, dimensions = 0, digest = 0;
+  void add(std::string_view block, std::string_view variable, Type type,
+           const std::vector<std::uint64_t>& lengths);
+  friend bool operator==(const MetadataSum&, const MetadataSum&) = default;
+};
+
+// A name and its number, as a library reports about its own work.
+using Numbers = std::vector<std::pair<std::string, double>>;
+
+class Backend {
+ public:
+  struct Traits {
+    std::string library;         // name and version
+    bool shares_file = true;     // several processes can write one file
+    bool shares_reading = true;  // several processes can read one file
+    // Every process must define every object.
+    bool collective_definitions = false;
+    bool flat = false;            // no blocks or groups: names begin with them
+    bool defines_first = false;   // definitions come before the first value
+    bool arrays = true;           // has hyperslabs
+    bool grows = true;            // has unlimited dimensions
+    bool compresses = true;
+    bool particles = false;       // stores members as a compound type; else as one more dimension
+  };
+
+  virtual ~Backend() = default;
+  virtual const Traits& traits() const = 0;
+
+  // --- files; collective unless the file is the process's own ---
+  virtual void create(const std::string& path, const FileOptions& options) = 0;
+  virtual void open(const std::string& path, const FileOptions& options, bool writes) = 0;
+  virtual void end_define() {}
+  virtual void commit() { throw Refused("no commits"); }
+  virtual void close() = 0;
+
+  // --- very many small objects ---
+  virtual void define(const Description& objects) = 0;
+  // Values of variable number `variable` of its block; all of them.
+  virtual void put_sample(const Description& objects, std::size_t block, std::size_t variable,
+                          const std::vector<std::byte>& values);
+  // Names of all blocks or, where there are none, of all variables.
+  virtual std::uint64_t list(const std::function<void(std::string_view)>& visit) = 0;
+  virtual MetadataSum read_metadata() = 0;
+  // The values of BLOCK/VARIABLE, of 4 or 8 bytes. Returns how many bytes there are.
+  virtual std::size_t read_variable(const std::string& block, const std::string& variable,
+                                    std::vector<std::byte>* out) = 0;
+
+  // --- arrays ---
+  virtual int define_array(const ArrayShape& shape);
+  virtual int find_array(const ArrayShape& shape);
+  // The first dimension of these arrays, which are all of one group, becomes `length`.
+  virtual void extend(const std::vector<int>& arrays, std::uint64_t length);
+  // collective: all processes call; a selection may be empty.
+  virtual void put(int array, const Slab& slab, const void* values);
+  virtual void get(int array, const Slab& slab, void* values);
+  // One member of an array of particles.
+  virtual void put_member(int array, const Slab& slab, std::size_t member, const void* values);
+  // Whole particles.
+  virtual void put_particles(int array, const Slab& slab, const std::uint32_t* particles);
+  virtual void get_particles(int array, const Slab& slab, std::uint32_t* particles);
+  // The member of particles in memory, into an array of single values.
+  virtual void put_from_particles(int array, const Slab& slab, std::size_t member,
+                                  const std::uint32_t* particles);
+  virtual void get_many(int array, const std::vector<Slab>& slabs, std::byte* values,
+                        std::size_t size);
+
+  // The array is not used for a while.
+  virtual void release(int array) { (void)array; }
+
+  // What the library says about its work since create(), in seconds and counts.
+  virtual Numbers numbers() const { return {}; }
+  virtual std::string notes() const { return {}; }
+};
+
+// The back end of this executable. library: path of a library to load, where the back end allows it.
+std::unique_ptr<Backend> make_backend(const std::string& library);
+
+}  // namespace nmb::bench

@@ -1,0 +1,45 @@
+// Job: the parameters of one run of a kernel, from the launcher. A key that the kernel does not read
+// is an error, so that no parameter is ignored.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+namespace nmb::bench {
+
+class Job {
+ public:
+  explicit Job(nlohmann::json values) : values_(std::move(values)) {}
+
+  bool has(const std::string& key) const { return values_.contains(key); }
+  std::string text(const std::string& key, const std::string& otherwise = {}) {
+    return get<std::string>(key, otherwise);
+  }
+  std::uint64_t number(const std::string& key, std::uint64_t otherwise) {
+    return get<std::uint64_t>(key, otherwise);
+  }
+  double real(const std::string& key, double otherwise) { return get<double>(key, otherwise); }
+  bool flag(const std::string& key, bool otherwise = false) { return get<bool>(key, otherwise); }
+  std::vector<std::uint64_t> numbers(const std::string& key) {
+    return get<std::vector<std::uint64_t>>(key, {});
+  }
+  // Before a kernel begins its work.
+  void check_all_read() const {
+    for (const auto& [key, value] : values_.items())
+      if (!read_.contains(key)) throw std::runtime_error("this kernel has no parameter " + key);
+  }
+
+ private:
+  template <class T>
+  T get(const std::string& key, const T& otherwise) {
+    read_.insert(key);
+    return values_.contains(key) ? values_.at(key).get<T>() : otherwise;
+  }
+  nlohmann::json values_;
+  std::set<std::string> read_;
+};
+
+}  // namespace nmb::bench

@@ -1,0 +1,45 @@
+// What each kernel gets, and the list of all.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "backend.h"
+#include "job.h"
+#include "meter.h"
+
+namespace nmb::bench {
+
+struct Run {
+  Job& job;
+  Backend& backend;
+  int rank = 0, size = 1;
+  std::string path;       // with file_per_process: of this process
+  FileOptions options;
+  Meter meter{};
+  nlohmann::json row = nlohmann::json::object();  // results besides the phases
+
+  void barrier() const { MPI_Barrier(MPI_COMM_WORLD); }
+  // Throws unless the back end can write, or read, with these processes.
+  void check_shares_file() const;
+  void check_shares_reading() const;
+};
+
+// Throws if what was read back is not what was written.
+void check_same(bool same, const std::string& what);
+
+void run_create(Run& run);
+void run_open_one(Run& run);
+void run_list(Run& run);
+void run_read_metadata(Run& run);
+void run_epoch(Run& run);
+void run_write(Run& run);
+void run_read(Run& run);
+void run_overwrite(Run& run);
+void run_append(Run& run);
+void run_step_arrays(Run& run);
+void run_same_values(Run& run);
+void run_small_arrays(Run& run);
+
+}  // namespace nmb::bench

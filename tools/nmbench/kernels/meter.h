@@ -1,0 +1,57 @@
+// Meter: what each phase of a kernel costs this process: time, memory, system calls, messages.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace nmb::bench {
+
+// Calls of MPI since the process began, counted where the library of a back end calls MPI. What an
+// MPI library does inside its own calls is not seen.
+struct MpiUse {
+  std::uint64_t messages = 0;     // sends
+  std::uint64_t collectives = 0;  // collective calls, also those of MPI-IO
+  std::uint64_t sent_bytes = 0;   // of sends, and this process's part in collective calls
+  double seconds = 0;             // in calls that communicate
+  std::uint64_t file_calls = 0;   // of MPI-IO that read or write
+  double file_seconds = 0;
+};
+MpiUse mpi_use();
+
+struct Usage {
+  double wall = 0, cpu = 0;
+  std::uint64_t heap = 0;         // bytes that malloc has given out
+  std::uint64_t peak_rss = 0;     // most resident bytes so far
+  std::uint64_t reads = 0, read_bytes = 0, writes = 0, written_bytes = 0;  // system calls
+  MpiUse mpi;
+};
+Usage usage_now();
+
+class Meter {
+ public:
+  // Begins to count. Memory is relative to this moment.
+  void start();
+  // Ends a phase, which began when the last one ended. A phase of a name that was used before is
+  // added to it.
+  void phase(const std::string& name);
+  // What happened since the last phase ended belongs to none.
+  void skip() { last_ = usage_now(); }
+  double total() const;  // wall seconds of all phases
+  nlohmann::json json() const;
+
+ private:
+  struct Phase {
+    std::string name;
+    Usage sum{};
+    std::uint64_t heap_at_end = 0;
+  };
+  Usage start_, last_;
+  std::vector<Phase> phases_;
+};
+
+// p50, p90, p99 and the extremes of seconds.
+nlohmann::json percentiles(std::vector<double> seconds);
+
+}  // namespace nmb::bench

@@ -1,0 +1,232 @@
+// Kernels of very many small objects: create them, open one, list, read all metadata, read all samples
+// in a random order.
+#include <algorithm>
+#include <random>
+
+#include "kernel.h"
+#include "objects.h"
+
+namespace nmb::bench {
+
+namespace {
+
+using Traits = Backend::Traits;
+
+struct Objects {
+  Shape shape = Shape::kSamples;
+  std::uint64_t samples = 0;
+
+  explicit Objects(Job& job) {
+    const std::string name = job.text("shape", "samples");
+    const auto found = kShapes.find(name);
+    if (found == kShapes.end()) throw std::runtime_error("there is no shape " + name);
+    shape = found->second;
+    samples = job.number("samples", usual_samples(shape));
+  }
+  // Of kernels that look for samples by name.
+  void check_samples_have_blocks() const {
+    if (shape == Shape::kOne) throw Refused("the shape `one` has no block for each sample");
+  }
+  // Libraries without blocks: each process's objects have its number in their names.
+  Description of(const Samples& which, const Traits& traits, int rank) const {
+    return describe(shape, which, traits.flat, "rank" + std::to_string(rank));
+  }
+};
+
+void put_all_values(Backend& backend, const Description& defined, const Description& mine,
+                    std::size_t first_block, std::size_t first_variable) {
+  std::size_t variable = 0, dimension = 0;
+  for (std::size_t b = 0; b < mine.blocks.size(); ++b) {
+    const std::string block(mine.text(mine.blocks[b].name));
+    for (std::uint32_t i = 0; i < mine.blocks[b].variables; ++i, ++variable) {
+      const Description::Variable& v = mine.variables[variable];
+      std::uint64_t count = 1;
+      for (std::uint8_t axis = 0; axis < v.rank; ++axis)
+        count *= mine.dimensions[dimension++].length;
+      backend.put_sample(defined, first_block + b, first_variable + variable,
+                         values_of_name(block + "/" + std::string(mine.text(v.name)), v.type, count));
+    }
+  }
+}
+
+}  // namespace
+
+void run_create(Run& run) {
+  const Objects objects(run.job);
+  const bool shared = run.job.flag("shared");          // all processes define the same objects
+  const bool values = run.job.flag("values");
+  const bool verify = run.job.flag("verify");
+  const std::string level = run.job.text("level", "application");
+  run.job.check_all_read();
+  run.check_shares_file();
+  const Traits& traits = run.backend.traits();
+  const Samples which = shared ? Samples::all(objects.samples)
+                               : Samples::share(objects.samples, run.rank, run.size, false);
+  const Description mine = objects.of(which, traits, shared ? 0 : run.rank);
+  const bool exchanges = traits.collective_definitions && !shared && !run.options.file_per_process &&
+                         run.size > 1 && level == "application";
+
+  run.barrier();
+  run.meter.start();
+  Gathered gathered;
+  if (exchanges) {
+    gathered = gather_descriptions(mine, run.rank, run.size);
+    run.meter.phase("exchange");
+  }
+  const Description& defined = exchanges ? gathered.all : mine;
+  run.backend.create(run.path, run.options);
+  run.backend.define(defined);
+  run.meter.phase("create");
+  run.backend.end_define();
+  run.meter.phase("end_define");
+  if (values) {
+    if (!shared || run.rank == 0)
+      put_all_values(run.backend, defined, mine, gathered.first_block, gathered.first_variable);
+    run.meter.phase("values");
+  }
+  run.backend.close();
+  run.meter.phase("close");
+
+  const Counts counts = mine.counts();
+  run.row["counts"] = {{"blocks", counts.blocks},
+                       {"variables", counts.variables},
+                       {"dimensions", counts.dimensions}};
+  if (!verify) return;
+  run.barrier();
+  MetadataSum own = sum_of(mine), all{};
+  if (shared || run.options.file_per_process) {
+    all = own;
+  } else {
+    MPI_Allreduce(&own, &all, 3, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  }
+  run.backend.open(run.path, run.options, false);
+  const MetadataSum read = run.backend.read_metadata();
+  run.backend.close();
+  check_same(read.variables == all.variables, "number of variables");
+  check_same(read == all, "names, types or lengths");
+  run.row["verified"] = true;
+}
+
+void run_open_one(Run& run) {
+  const Objects objects(run.job);
+  const std::uint64_t opens = run.job.number("opens", 100);
+  const std::uint64_t seed = run.job.number("seed", 1);
+  const bool verify = run.job.flag("verify");
+  run.job.check_all_read();
+  objects.check_samples_have_blocks();
+  // Each process opens the file by itself.
+  run.options.file_per_process = true;
+  std::mt19937_64 random(seed + static_cast<std::uint64_t>(run.rank));
+  struct Wanted {
+    std::string block, variable;
+    Type type;
+    std::uint64_t count;
+  };
+  std::vector<Wanted> wanted;
+  for (std::uint64_t i = 0; i < opens; ++i) {
+    const std::uint64_t sample = random() % objects.samples;
+    const Description one = objects.of({sample, 1, 1, objects.samples}, run.backend.traits(), 0);
+    const std::size_t variable = random() % one.variables.size();
+    std::size_t dimension = 0;
+    for (std::size_t v = 0; v < variable; ++v) dimension += one.variables[v].rank;
+    std::uint64_t count = 1;
+    for (std::uint8_t axis = 0; axis < one.variables[variable].rank; ++axis)
+      count *= one.dimensions[dimension + axis].length;
+    wanted.push_back({std::string(one.text(one.blocks[0].name)),
+                      std::string(one.text(one.variables[variable].name)),
+                      one.variables[variable].type, count});
+  }
+  std::vector<double> seconds;
+  std::vector<std::byte> values;
+  run.barrier();
+  run.meter.start();
+  for (const Wanted& one : wanted) {
+    const double begin = MPI_Wtime();
+    run.backend.open(run.path, run.options, false);
+    const std::size_t bytes = run.backend.read_variable(one.block, one.variable, &values);
+    run.backend.close();
+    seconds.push_back(MPI_Wtime() - begin);
+    check_same(bytes == one.count * type_size(one.type), "number of values of " + one.variable);
+    if (verify)
+      check_same(values == values_of_name(one.block + "/" + one.variable, one.type, one.count),
+                 "values of " + one.variable);
+  }
+  run.meter.phase("open_one");
+  run.row["latency"] = percentiles(seconds);
+  run.row["operations"] = opens;
+  if (verify) run.row["verified"] = true;
+}
+
+void run_list(Run& run) {
+  run.job.check_all_read();
+  run.check_shares_reading();
+  std::uint64_t names = 0, bytes = 0;
+  run.barrier();
+  run.meter.start();
+  run.backend.open(run.path, run.options, false);
+  run.meter.phase("open");
+  names = run.backend.list([&](std::string_view name) { bytes += name.size(); });
+  run.meter.phase("list");
+  run.backend.close();
+  run.meter.phase("close");
+  run.row["counts"] = {{"names", names}, {"name_bytes", bytes}};
+}
+
+void run_read_metadata(Run& run) {
+  run.job.check_all_read();
+  run.check_shares_reading();
+  run.barrier();
+  run.meter.start();
+  run.backend.open(run.path, run.options, false);
+  run.meter.phase("open");
+  const MetadataSum sum = run.backend.read_metadata();
+  run.meter.phase("read");
+  run.backend.close();
+  run.meter.phase("close");
+  run.row["counts"] = {
+      {"variables", sum.variables}, {"dimensions", sum.dimensions}, {"digest", sum.digest}};
+}
+
+void run_epoch(Run& run) {
+  const Objects objects(run.job);
+  const std::uint64_t seed = run.job.number("seed", 1);
+  const bool verify = run.job.flag("verify");
+  run.job.check_all_read();
+  objects.check_samples_have_blocks();
+  run.options.file_per_process = true;  // each process opens the file by itself
+  std::vector<std::uint64_t> order(objects.samples);
+  for (std::uint64_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::mt19937_64 random(seed);
+  std::shuffle(order.begin(), order.end(), random);
+  const Samples share = Samples::share(objects.samples, run.rank, run.size, false);
+  std::vector<double> seconds;
+  std::vector<std::byte> values;
+  std::uint64_t bytes = 0;
+  run.barrier();
+  run.meter.start();
+  run.backend.open(run.path, run.options, false);
+  run.meter.phase("open");
+  for (std::uint64_t i = share.first; i < share.first + share.count; ++i) {
+    const Description one = objects.of({order[i], 1, 1, objects.samples}, run.backend.traits(), 0);
+    const std::string block(one.text(one.blocks[0].name));
+    const double begin = MPI_Wtime();
+    for (const Description::Variable& v : one.variables) {
+      const std::string name(one.text(v.name));
+      const std::size_t length = run.backend.read_variable(block, name, &values);
+      bytes += length;
+      if (verify)
+        check_same(values == values_of_name(block + "/" + name, v.type, length / type_size(v.type)),
+                   "values of " + name);
+    }
+    seconds.push_back(MPI_Wtime() - begin);
+  }
+  run.meter.phase("read");
+  run.backend.close();
+  run.meter.phase("close");
+  run.row["latency"] = percentiles(seconds);
+  run.row["operations"] = share.count;
+  run.row["bytes"] = bytes;
+  if (verify) run.row["verified"] = true;
+}
+
+}  // namespace nmb::bench
