@@ -1,5 +1,6 @@
-// HDF5, serial or parallel: one source, compiled with either library. A serial file is written by one
-// process. Each sample is a group; particles that are stored together are a compound type, as in h5bench.
+// HDF5, serial or parallel: one source, compiled with either library. A serial file is written by
+// one process. Each sample is a group; particles that are stored together are a compound type, as
+// in h5bench.
 #include <hdf5.h>
 
 #include <map>
@@ -43,19 +44,28 @@ class Id {
 
 hid_t type_of(Element element) {
   switch (element) {
-    case Element::kFloat: return H5T_NATIVE_FLOAT;
-    case Element::kInt: return H5T_NATIVE_INT;
-    case Element::kInt64: return H5T_NATIVE_INT64;
-    default: return H5T_NATIVE_DOUBLE;
+    case Element::kFloat:
+      return H5T_NATIVE_FLOAT;
+    case Element::kInt:
+      return H5T_NATIVE_INT;
+    case Element::kInt64:
+      return H5T_NATIVE_INT64;
+    default:
+      return H5T_NATIVE_DOUBLE;
   }
 }
 hid_t type_of(Type type) {
   switch (type) {
-    case Type::kFloat: return H5T_NATIVE_FLOAT;
-    case Type::kInt: return H5T_NATIVE_INT32;
-    case Type::kInt64: return H5T_NATIVE_INT64;
-    case Type::kDouble: return H5T_NATIVE_DOUBLE;
-    default: throw std::runtime_error("found a type that no kernel writes");
+    case Type::kFloat:
+      return H5T_NATIVE_FLOAT;
+    case Type::kInt:
+      return H5T_NATIVE_INT32;
+    case Type::kInt64:
+      return H5T_NATIVE_INT64;
+    case Type::kDouble:
+      return H5T_NATIVE_DOUBLE;
+    default:
+      throw std::runtime_error("found a type that no kernel writes");
   }
 }
 Type type_in_file(hid_t type) {
@@ -124,7 +134,8 @@ class Hdf5 final : public Backend {
     std::size_t variable = 0, dimension = 0;
     for (const Description::Block& block : objects.blocks) {
       name = objects.text(block.name);
-      const Id group(H5Gcreate2(file_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+      const Id group(H5Gcreate2(file_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                     H5Gclose);
       for (std::uint32_t i = 0; i < block.variables; ++i) {
         const Description::Variable& v = objects.variables[variable++];
         std::vector<hsize_t> lengths;
@@ -193,8 +204,8 @@ class Hdf5 final : public Backend {
       check(H5Pset_chunk(properties, static_cast<int>(chunk.size()), chunk.data()));
     if (shape.deflate > 0) check(H5Pset_deflate(properties, static_cast<unsigned>(shape.deflate)));
     const hid_t type = shape.particles ? together_ : type_of(shape.element);
-    const hid_t set = check(H5Dcreate2(group, shape.name.c_str(), type, space, H5P_DEFAULT,
-                                       properties, H5P_DEFAULT));
+    const hid_t set = check(
+        H5Dcreate2(group, shape.name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT));
     arrays_.push_back({set, shape.particles ? together_ : type_of(shape.element)});
     return static_cast<int>(arrays_.size()) - 1;
   }
@@ -262,8 +273,8 @@ class Hdf5 final : public Backend {
       check(H5Pset_fapl_mpio(access, MPI_COMM_SELF, MPI_INFO_NULL));
     } else {
       check(H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL));
-      check(H5Pset_dxpl_mpio(transfer_, options.collective_data ? H5FD_MPIO_COLLECTIVE
-                                                                : H5FD_MPIO_INDEPENDENT));
+      check(H5Pset_dxpl_mpio(
+          transfer_, options.collective_data ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT));
       if (options.collective_metadata) {
         check(H5Pset_all_coll_metadata_ops(access, true));
         check(H5Pset_coll_metadata_write(access, true));
@@ -282,7 +293,8 @@ class Hdf5 final : public Backend {
   }
   static std::vector<hsize_t> lengths_of(hid_t set) {
     const Id space(H5Dget_space(set), H5Sclose);
-    std::vector<hsize_t> lengths(static_cast<std::size_t>(check(H5Sget_simple_extent_ndims(space))));
+    std::vector<hsize_t> lengths(
+        static_cast<std::size_t>(check(H5Sget_simple_extent_ndims(space))));
     check(H5Sget_simple_extent_dims(space, lengths.data(), nullptr));
     return lengths;
   }
@@ -306,7 +318,8 @@ class Hdf5 final : public Backend {
     } else if (slab.stride.empty() && slab.block.empty()) {
       // One block in each dimension, as h5bench selects.
       const std::vector<hsize_t> one(count.size(), 1);
-      check(H5Sselect_hyperslab(space, H5S_SELECT_SET, begin.data(), nullptr, one.data(), count.data()));
+      check(H5Sselect_hyperslab(space, H5S_SELECT_SET, begin.data(), nullptr, one.data(),
+                                count.data()));
     } else {
       check(H5Sselect_hyperslab(space, H5S_SELECT_SET, begin.data(),
                                 stride.empty() ? nullptr : stride.data(), count.data(),
@@ -317,7 +330,8 @@ class Hdf5 final : public Backend {
   // Memory of the elements of a selection; `apart`: one of so many values is an element.
   static hid_t selection_in_memory(const Slab& slab, std::uint64_t apart) {
     if (apart > 1) {
-      const hsize_t all = slab.elements() * apart, begin = 0, stride = apart, count = slab.elements();
+      const hsize_t all = slab.elements() * apart, begin = 0, stride = apart,
+                    count = slab.elements();
       const hid_t space = check(H5Screate_simple(1, &all, nullptr));
       check(H5Sselect_hyperslab(space, H5S_SELECT_SET, &begin, &stride, &count, nullptr));
       return space;

@@ -1,5 +1,5 @@
-// LMDB: a key and a value for each variable, as loaders of samples use it. It has no arrays of which parts
-// are read or written.
+// LMDB: a key and a value for each variable, as loaders of samples use it. It has no arrays of
+// which parts are read or written.
 #include <lmdb.h>
 #include <unistd.h>
 
@@ -33,8 +33,8 @@ class Lmdb final : public Backend {
   Lmdb() {
     int major = 0, minor = 0, patch = 0;
     mdb_version(&major, &minor, &patch);
-    traits_.library = "LMDB " + std::to_string(major) + "." + std::to_string(minor) + "." +
-                      std::to_string(patch);
+    traits_.library =
+        "LMDB " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
     traits_.shares_file = false;  // its writers wait for each other: no work is shared
     traits_.arrays = false;
   }

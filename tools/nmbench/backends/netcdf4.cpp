@@ -1,5 +1,5 @@
-// netCDF-4 by netCDF-C, one process for each file: Debian's netCDF-C has no parallel I/O. Each sample
-// is a group.
+// netCDF-4 by netCDF-C, one process for each file: Debian's netCDF-C has no parallel I/O. Each
+// sample is a group.
 #include <netcdf.h>
 
 #include <map>
@@ -60,7 +60,8 @@ class NetCdf4 final : public Backend {
         }
         name = objects.text(v.name);
         int id = 0;
-        check(nc_def_var(group, name.c_str(), static_cast<nc_type>(v.type), v.rank, ids.data(), &id));
+        check(
+            nc_def_var(group, name.c_str(), static_cast<nc_type>(v.type), v.rank, ids.data(), &id));
         samples_.push_back({group, id});
       }
     }
@@ -164,22 +165,24 @@ class NetCdf4 final : public Backend {
   void put(int number, const Slab& slab, const void* values) override {
     const Array& a = arrays_.at(static_cast<std::size_t>(number));
     const auto* bytes = static_cast<const std::byte*>(values);
-    for_each_part(slab, a, [&](const std::size_t* start, const std::size_t* count,
-                               const std::ptrdiff_t* stride, std::size_t length) {
-      check(stride ? nc_put_vars(a.group, a.id, start, count, stride, bytes)
-                   : nc_put_vara(a.group, a.id, start, count, bytes));
-      bytes += length;
-    });
+    for_each_part(slab, a,
+                  [&](const std::size_t* start, const std::size_t* count,
+                      const std::ptrdiff_t* stride, std::size_t length) {
+                    check(stride ? nc_put_vars(a.group, a.id, start, count, stride, bytes)
+                                 : nc_put_vara(a.group, a.id, start, count, bytes));
+                    bytes += length;
+                  });
   }
   void get(int number, const Slab& slab, void* values) override {
     const Array& a = arrays_.at(static_cast<std::size_t>(number));
     auto* bytes = static_cast<std::byte*>(values);
-    for_each_part(slab, a, [&](const std::size_t* start, const std::size_t* count,
-                               const std::ptrdiff_t* stride, std::size_t length) {
-      check(stride ? nc_get_vars(a.group, a.id, start, count, stride, bytes)
-                   : nc_get_vara(a.group, a.id, start, count, bytes));
-      bytes += length;
-    });
+    for_each_part(slab, a,
+                  [&](const std::size_t* start, const std::size_t* count,
+                      const std::ptrdiff_t* stride, std::size_t length) {
+                    check(stride ? nc_get_vars(a.group, a.id, start, count, stride, bytes)
+                                 : nc_get_vara(a.group, a.id, start, count, bytes));
+                    bytes += length;
+                  });
   }
   std::string notes() const override {
     return "no parallel I/O; an element of 8 members is one more dimension";
@@ -245,7 +248,8 @@ class NetCdf4 final : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> make_backend(const std::string& library) {
-  if (!library.empty()) throw std::runtime_error("netCDF-C is linked: no other library can be named");
+  if (!library.empty())
+    throw std::runtime_error("netCDF-C is linked: no other library can be named");
   return std::make_unique<NetCdf4>();
 }
 

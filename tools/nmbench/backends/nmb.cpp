@@ -1,14 +1,13 @@
 // NMB. Each sample is a block; each group of arrays is a block.
+#include <map>
+#include <optional>
+
+#include "backend.h"
 #include "handles/handle_parts.h"
 #include "model/metadata.h"
 #include "nmb/mpi.h"
 #include "nmb/reader.h"
 #include "writer/file_writer.h"
-
-#include <map>
-#include <optional>
-
-#include "backend.h"
 
 namespace nmb::bench {
 
@@ -53,7 +52,8 @@ class Nmb final : public Backend {
                     : check(FileWriter::open(path, writer_options()));
       check(writer_->end_define());
     } else {
-      reader_ = ranks_in_use() ? check(Reader::try_open(path, *ranks_)) : check(Reader::try_open(path));
+      reader_ =
+          ranks_in_use() ? check(Reader::try_open(path, *ranks_)) : check(Reader::try_open(path));
     }
   }
   void end_define() override { check(writer_->end_define()); }
@@ -140,8 +140,9 @@ class Nmb final : public Backend {
       const auto key = std::make_pair(block, std::to_string(i) + "_" + std::to_string(length));
       auto dim = dims_.find(key);
       if (dim == dims_.end()) {
-        const std::string name =
-            length == kUnlimited ? "records" : "d" + std::to_string(i) + "_" + std::to_string(length);
+        const std::string name = length == kUnlimited
+                                     ? "records"
+                                     : "d" + std::to_string(i) + "_" + std::to_string(length);
         dim = dims_.emplace(key, check(writer_->def_dim(block, name, length))).first;
       }
       dims.push_back(dim->second);

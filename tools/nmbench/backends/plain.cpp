@@ -1,5 +1,5 @@
-// Plain files: a floor for what a library can cost. Samples are a folder with a file for each; arrays
-// are one file, in which each process computes where its values lie and writes them itself.
+// Plain files: a floor for what a library can cost. Samples are a folder with a file for each;
+// arrays are one file, in which each process computes where its values lie and writes them itself.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -57,8 +57,11 @@ void for_each_run(const Slab& slab, const std::vector<std::uint64_t>& lengths, V
   for (std::size_t i = rank; i-- > 1;) steps[i - 1] = steps[i] * lengths[i];
   // Trailing dimensions that are selected whole are part of a run.
   std::size_t inner = rank - 1;
-  const auto consecutive = [&](std::size_t i) { return stride(i) == block(i) || slab.count[i] == 1; };
-  while (inner > 0 && consecutive(inner) && slab.count[inner] * block(inner) == lengths[inner]) --inner;
+  const auto consecutive = [&](std::size_t i) {
+    return stride(i) == block(i) || slab.count[i] == 1;
+  };
+  while (inner > 0 && consecutive(inner) && slab.count[inner] * block(inner) == lengths[inner])
+    --inner;
   const std::uint64_t run =
       (consecutive(inner) ? slab.count[inner] * block(inner) : block(inner)) * steps[inner];
   std::vector<std::uint64_t> at(rank, 0);
@@ -70,7 +73,9 @@ void for_each_run(const Slab& slab, const std::vector<std::uint64_t>& lengths, V
     std::size_t i = inner + 1;
     for (;;) {
       if (i-- == 0) return;
-      const std::uint64_t step = i != inner ? 1 : consecutive(i) ? slab.count[i] * block(i) : block(i);
+      const std::uint64_t step = i != inner       ? 1
+                                 : consecutive(i) ? slab.count[i] * block(i)
+                                                  : block(i);
       at[i] += step;
       if (at[i] < slab.count[i] * block(i)) break;
       at[i] = 0;
@@ -158,8 +163,8 @@ class Plain final : public Backend {
           count *= objects.dimensions[dimension].length;
           lengths += " " + std::to_string(objects.dimensions[dimension++].length);
         }
-        text += std::string(objects.text(v.name)) + " " +
-                std::to_string(static_cast<int>(v.type)) + " " + std::to_string(place) + lengths + "\n";
+        text += std::string(objects.text(v.name)) + " " + std::to_string(static_cast<int>(v.type)) +
+                " " + std::to_string(place) + lengths + "\n";
         place += count;
       }
       text += "\n";
@@ -173,8 +178,7 @@ class Plain final : public Backend {
   }
   void put_sample(const Description& objects, std::size_t block, std::size_t variable,
                   const std::vector<std::byte>& values) override {
-    const std::string name =
-        path_ + "/" + std::string(objects.text(objects.blocks[block].name));
+    const std::string name = path_ + "/" + std::string(objects.text(objects.blocks[block].name));
     const int file = ::open(name.c_str(), O_WRONLY | O_CLOEXEC);
     if (file < 0) fail(name);
     write_all(file, values.data(), values.size(), headers_[block] + places_[variable], name);
@@ -298,8 +302,8 @@ class Plain final : public Backend {
   std::uint64_t length_ = 0;
   std::vector<Array> arrays_;
   std::map<std::string, int> names_;
-  std::vector<std::uint64_t> places_;   // of each variable's values behind its file's header
-  std::vector<std::size_t> headers_;    // lengths, of each block
+  std::vector<std::uint64_t> places_;  // of each variable's values behind its file's header
+  std::vector<std::size_t> headers_;   // lengths, of each block
 };
 
 }  // namespace

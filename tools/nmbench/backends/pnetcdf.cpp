@@ -37,12 +37,13 @@ class Library {
   void* handle_;  // stays until the process ends
 };
 
-#define NMBENCH_FUNCTIONS(X)                                                                    \
-  X(inq_libvers) X(strerror) X(create) X(open) X(enddef) X(close) X(sync) X(def_dim) X(def_var) \
-  X(inq) X(inq_varname) X(inq_var) X(inq_dimlen) X(inq_varid) X(begin_indep_data)               \
-  X(end_indep_data) X(put_vara) X(put_vara_all) X(put_vars) X(put_vars_all) X(get_vara)         \
-  X(get_vara_all) X(get_vars) X(get_vars_all) X(iput_vara) X(iget_vara) X(wait) X(wait_all)     \
-  X(set_fill)
+#define NMBENCH_FUNCTIONS(X)                                                                     \
+  X(inq_libvers)                                                                                 \
+  X(strerror) X(create) X(open) X(enddef) X(close) X(sync) X(def_dim) X(def_var) X(inq)          \
+      X(inq_varname) X(inq_var) X(inq_dimlen) X(inq_varid) X(begin_indep_data) X(end_indep_data) \
+          X(put_vara) X(put_vara_all) X(put_vars) X(put_vars_all) X(get_vara) X(get_vara_all)    \
+              X(get_vars) X(get_vars_all) X(iput_vara) X(iget_vara) X(wait) X(wait_all)          \
+                  X(set_fill)
 
 struct Functions {
 #define NMBENCH_MEMBER(name) decltype(&ncmpi_##name) name = nullptr;
@@ -57,10 +58,14 @@ struct Functions {
 
 MPI_Datatype memory_of(Element element) {
   switch (element) {
-    case Element::kFloat: return MPI_FLOAT;
-    case Element::kInt: return MPI_INT;
-    case Element::kInt64: return MPI_LONG_LONG;
-    default: return MPI_DOUBLE;
+    case Element::kFloat:
+      return MPI_FLOAT;
+    case Element::kInt:
+      return MPI_INT;
+    case Element::kInt64:
+      return MPI_LONG_LONG;
+    default:
+      return MPI_DOUBLE;
   }
 }
 nc_type type_of(Element element) {
@@ -69,11 +74,16 @@ nc_type type_of(Element element) {
 }
 MPI_Datatype memory_of(nc_type type) {
   switch (type) {
-    case NC_FLOAT: return MPI_FLOAT;
-    case NC_INT: return MPI_INT;
-    case NC_INT64: return MPI_LONG_LONG;
-    case NC_DOUBLE: return MPI_DOUBLE;
-    default: throw std::runtime_error("found a type that no kernel writes");
+    case NC_FLOAT:
+      return MPI_FLOAT;
+    case NC_INT:
+      return MPI_INT;
+    case NC_INT64:
+      return MPI_LONG_LONG;
+    case NC_DOUBLE:
+      return MPI_DOUBLE;
+    default:
+      throw std::runtime_error("found a type that no kernel writes");
   }
 }
 
@@ -303,8 +313,10 @@ class PnetCdf final : public Backend {
         if (slab.block[i] != 1) throw Refused("blocks of a selection are in the first dimension");
       for (std::uint64_t n = 0; n < slab.count[0]; ++n) {
         start[0] = static_cast<MPI_Offset>(slab.start[0] + n * slab.stride[0]);
-        check(puts ? f_.iput_vara(file_, array.id, start.data(), count.data(), bytes, part, memory, nullptr)
-                   : f_.iget_vara(file_, array.id, start.data(), count.data(), bytes, part, memory, nullptr));
+        check(puts ? f_.iput_vara(file_, array.id, start.data(), count.data(), bytes, part, memory,
+                                  nullptr)
+                   : f_.iget_vara(file_, array.id, start.data(), count.data(), bytes, part, memory,
+                                  nullptr));
         bytes += static_cast<std::size_t>(part) * element_size(array.element);
       }
       check(all ? f_.wait_all(file_, NC_REQ_ALL, nullptr, nullptr)
@@ -315,8 +327,10 @@ class PnetCdf final : public Backend {
       const std::vector<MPI_Offset> stride = offsets(slab.stride);
       const auto put = all ? f_.put_vars_all : f_.put_vars;
       const auto get = all ? f_.get_vars_all : f_.get_vars;
-      check(puts ? put(file_, array.id, start.data(), count.data(), stride.data(), values, elements, memory)
-                 : get(file_, array.id, start.data(), count.data(), stride.data(), values, elements, memory));
+      check(puts ? put(file_, array.id, start.data(), count.data(), stride.data(), values, elements,
+                       memory)
+                 : get(file_, array.id, start.data(), count.data(), stride.data(), values, elements,
+                       memory));
       return;
     }
     const auto put = all ? f_.put_vara_all : f_.put_vara;

@@ -1,6 +1,6 @@
-// Kernels of arrays that processes write and read together: those of h5bench (write, read, overwrite,
-// append, and its metadata stress test), values that all processes put, and many small arrays that all
-// processes read (CGNS).
+// Kernels of arrays that processes write and read together: those of h5bench (write, read,
+// overwrite, append, and its metadata stress test), values that all processes put, and many small
+// arrays that all processes read (CGNS).
 #include <unistd.h>
 
 #include <algorithm>
@@ -74,7 +74,9 @@ struct Work {
     for (const std::uint64_t length : lengths) n *= length;
     return n;
   }
-  std::uint64_t row() const { return elements() / lengths[0]; }  // elements of an index of the first
+  std::uint64_t row() const {
+    return elements() / lengths[0];
+  }  // elements of an index of the first
   // first: in the first dimension, where all processes' parts begin.
   Slab slab(int part, std::uint64_t first = 0) const {
     Slab slab;
@@ -117,8 +119,8 @@ struct Work {
   }
 };
 
-// Calls visit(number of an element in the whole array) for each element of the selection, in the order in
-// which memory has them. row: elements of an index of the first dimension.
+// Calls visit(number of an element in the whole array) for each element of the selection, in the
+// order in which memory has them. row: elements of an index of the first dimension.
 template <class Visit>
 void for_each_element(const Slab& slab, const std::vector<std::uint64_t>& lengths, Visit visit) {
   const std::size_t rank = slab.start.size();
@@ -130,7 +132,8 @@ void for_each_element(const Slab& slab, const std::vector<std::uint64_t>& length
     std::uint64_t element = 0;
     for (std::size_t i = 0; i < rank; ++i) {
       const std::uint64_t stride = slab.stride.empty() ? 1 : slab.stride[i];
-      element += steps[i] * (slab.start[i] + position[i] / block(i) * stride + position[i] % block(i));
+      element +=
+          steps[i] * (slab.start[i] + position[i] / block(i) * stride + position[i] % block(i));
     }
     visit(element);
     for (std::size_t i = rank; i-- > 0;) {
@@ -179,7 +182,8 @@ class Particles {
 };
 
 void compute(const Work& work, std::uint64_t step, Run& run) {
-  if (work.compute_seconds <= 0 || step + 1 == work.steps) return;  // as h5bench: not after the last
+  if (work.compute_seconds <= 0 || step + 1 == work.steps)
+    return;  // as h5bench: not after the last
   usleep(static_cast<useconds_t>(work.compute_seconds * 1e6));
   run.meter.phase("compute");
 }
@@ -304,7 +308,8 @@ void run_read(Run& run) {
   const Work work(run.job);
   const std::string option = run.job.text("read", "FULL");
   const std::uint64_t partial = run.job.number("partial", 0);
-  const std::vector<std::uint64_t> blocks = run.job.numbers("blocks"), strides = run.job.numbers("strides");
+  const std::vector<std::uint64_t> blocks = run.job.numbers("blocks"),
+                                   strides = run.job.numbers("strides");
   const std::uint64_t written_parts =
       run.job.number("written_parts", static_cast<std::uint64_t>(parts_of(run)));
   run.job.check_all_read();
@@ -330,7 +335,8 @@ void run_read(Run& run) {
     if (work.lengths.size() != 2 || blocks.size() < 2)
       throw Refused(option + " has two dimensions and block sizes");
     const std::uint64_t x = work.lengths[0], y = work.lengths[1], w = blocks[0], h = blocks[1];
-    if (w == 0 || h == 0 || w > x || 2 * h > y) throw Refused(option + ": blocks are longer than the array");
+    if (w == 0 || h == 0 || w > x || 2 * h > y)
+      throw Refused(option + ": blocks are longer than the array");
     if (option == "LDC") slabs = {{{0, 0}, {w, h}}, {{x - w, y - h}, {w, h}}};
     if (option == "RDC") slabs = {{{0, y - h}, {w, h}}, {{x - w, 0}, {w, h}}};
     if (option == "PRL")
@@ -455,12 +461,13 @@ void run_append(Run& run) {
   run.meter.phase("close");
   report_bytes(run, work, slab.elements());
   if (work.verify) {
-    verify(run, work, slab, 0, 2 * parts_of(run));                // what was appended
+    verify(run, work, slab, 0, 2 * parts_of(run));                     // what was appended
     verify(run, work, work.slab(part_of(run)), 0, 2 * parts_of(run));  // and what was there before
   }
 }
 
-// h5bench's `metadata`: steps and arrays of small matrices that a grid of processes writes and reads.
+// h5bench's `metadata`: steps and arrays of small matrices that a grid of processes writes and
+// reads.
 void run_step_arrays(Run& run) {
   const std::uint64_t steps = run.job.number("steps", 20), arrays = run.job.number("arrays", 500);
   std::uint64_t rows = run.job.number("rows", 100), columns = run.job.number("columns", 200);
@@ -473,7 +480,8 @@ void run_step_arrays(Run& run) {
   const bool verify = run.job.flag("verify");
   run.job.check_all_read();
   run.check_shares_file();
-  if (!run.backend.traits().arrays) throw Refused("has no arrays that are read and written in parts");
+  if (!run.backend.traits().arrays)
+    throw Refused("has no arrays that are read and written in parts");
   if (grid_rows * grid_columns != static_cast<std::uint64_t>(run.size))
     throw Refused("the grid of processes is " + std::to_string(grid_rows) + " x " +
                   std::to_string(grid_columns) + ", but there are " + std::to_string(run.size) +
@@ -591,7 +599,8 @@ void run_same_values(Run& run) {
   const bool verify = run.job.flag("verify");
   run.job.check_all_read();
   run.check_shares_file();
-  if (!run.backend.traits().arrays) throw Refused("has no arrays that are read and written in parts");
+  if (!run.backend.traits().arrays)
+    throw Refused("has no arrays that are read and written in parts");
   run.options.collective_data = true;
   const auto shape_of = [&](std::uint64_t i) {
     return ArrayShape{"same", "a" + std::to_string(i), Element::kDouble, {length}};
@@ -604,7 +613,8 @@ void run_same_values(Run& run) {
   run.meter.start();
   run.backend.create(run.path, run.options);
   std::vector<int> defined;
-  for (std::uint64_t i = 0; i < arrays; ++i) defined.push_back(run.backend.define_array(shape_of(i)));
+  for (std::uint64_t i = 0; i < arrays; ++i)
+    defined.push_back(run.backend.define_array(shape_of(i)));
   run.backend.end_define();
   run.meter.phase("create");
   for (std::uint64_t i = 0; i < arrays; ++i)
@@ -627,14 +637,15 @@ void run_same_values(Run& run) {
   run.row["verified"] = true;
 }
 
-// The CGNS case: bases with zones; every process reads all of their small arrays when it opens the file.
-// `step`: write, or read in one of three ways.
+// The CGNS case: bases with zones; every process reads all of their small arrays when it opens the
+// file. `step`: write, or read in one of three ways.
 void run_small_arrays(Run& run) {
   const std::uint64_t bases = run.job.number("bases", 128), zones = run.job.number("zones", 32);
   const std::string step = run.job.text("step", "write"), way = run.job.text("way", "each");
   const bool verify = run.job.flag("verify");
   run.job.check_all_read();
-  if (!run.backend.traits().arrays) throw Refused("has no arrays that are read and written in parts");
+  if (!run.backend.traits().arrays)
+    throw Refused("has no arrays that are read and written in parts");
   std::vector<ArrayShape> shapes = {{"Library", "Version", Element::kFloat, {1}}};
   const auto numbered = [](const char* text, std::uint64_t n) { return text + std::to_string(n); };
   for (std::uint64_t b = 0; b < bases; ++b) {

@@ -1,7 +1,7 @@
 // Backend: what the kernels need of a library that stores arrays. Each library is linked into an
-// executable of its own, because serial and parallel HDF5, and different MPI libraries, cannot share
-// a process. Functions throw std::runtime_error; Refused where the library has no way to do what is
-// asked, which is a result of its own.
+// executable of its own, because serial and parallel HDF5, and different MPI libraries, cannot
+// share a process. Functions throw std::runtime_error; Refused where the library has no way to do
+// what is asked, which is a result of its own.
 #pragma once
 
 #include <mpi.h>
@@ -40,10 +40,10 @@ struct ArrayShape {
   std::string group, name;
   Element element = Element::kFloat;
   std::vector<std::uint64_t> lengths{};
-  bool unlimited = false;               // the first dimension can grow
-  std::vector<std::uint64_t> chunk{};   // empty: contiguous, where the library has a choice
-  int deflate = 0;                      // level; 0: none
-  bool particles = false;               // an element is a whole particle, all members together
+  bool unlimited = false;              // the first dimension can grow
+  std::vector<std::uint64_t> chunk{};  // empty: contiguous, where the library has a choice
+  int deflate = 0;                     // level; 0: none
+  bool particles = false;              // an element is a whole particle, all members together
 };
 
 // A selection: in each dimension `count` blocks of `block` elements, whose starts are `stride`
@@ -87,12 +87,12 @@ class Backend {
     bool shares_reading = true;  // several processes can read one file
     // Every process must define every object.
     bool collective_definitions = false;
-    bool flat = false;            // no blocks or groups: names begin with them
-    bool defines_first = false;   // definitions come before the first value
-    bool arrays = true;           // has hyperslabs
-    bool grows = true;            // has unlimited dimensions
+    bool flat = false;           // no blocks or groups: names begin with them
+    bool defines_first = false;  // definitions come before the first value
+    bool arrays = true;          // has hyperslabs
+    bool grows = true;           // has unlimited dimensions
     bool compresses = true;
-    bool particles = false;       // stores members as a compound type; else as one more dimension
+    bool particles = false;  // stores members as a compound type; else as one more dimension
   };
 
   virtual ~Backend() = default;
@@ -144,7 +144,8 @@ class Backend {
   virtual std::string notes() const { return {}; }
 };
 
-// The back end of this executable. library: path of a library to load, where the back end allows it.
+// The back end of this executable. library: path of a library to load, where the back end allows
+// it.
 std::unique_ptr<Backend> make_backend(const std::string& library);
 
 }  // namespace nmb::bench

@@ -1,5 +1,5 @@
-// Job: the parameters of one run of a kernel, from the launcher. A key that the kernel does not read
-// is an error, so that no parameter is ignored.
+// Job: the parameters of one run of a kernel, from the launcher. A key that the kernel does not
+// read is an error, so that no parameter is ignored.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ struct Run {
   Job& job;
   Backend& backend;
   int rank = 0, size = 1;
-  std::string path;       // with file_per_process: of this process
+  std::string path;  // with file_per_process: of this process
   FileOptions options;
   Meter meter{};
   nlohmann::json row = nlohmann::json::object();  // results besides the phases

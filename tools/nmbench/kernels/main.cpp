@@ -19,13 +19,18 @@ namespace {
 constexpr int kFailed = 1, kUsage = 2, kRefused = 3;
 
 using Kernel = void (*)(Run&);
-const std::map<std::string, Kernel> kKernels = {
-    {"create", run_create},           {"open_one", run_open_one},
-    {"list", run_list},               {"read_metadata", run_read_metadata},
-    {"epoch", run_epoch},             {"write", run_write},
-    {"read", run_read},               {"overwrite", run_overwrite},
-    {"append", run_append},           {"step_arrays", run_step_arrays},
-    {"same_values", run_same_values}, {"small_arrays", run_small_arrays}};
+const std::map<std::string, Kernel> kKernels = {{"create", run_create},
+                                                {"open_one", run_open_one},
+                                                {"list", run_list},
+                                                {"read_metadata", run_read_metadata},
+                                                {"epoch", run_epoch},
+                                                {"write", run_write},
+                                                {"read", run_read},
+                                                {"overwrite", run_overwrite},
+                                                {"append", run_append},
+                                                {"step_arrays", run_step_arrays},
+                                                {"same_values", run_same_values},
+                                                {"small_arrays", run_small_arrays}};
 
 std::string path_of_rank(const std::string& path, int rank) {
   const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0
@@ -44,8 +49,8 @@ std::vector<std::string> gather(const std::string& text, int rank, int size) {
               MPI_COMM_WORLD);
   std::vector<std::string> texts;
   for (std::size_t i = 0; rank == 0 && i < lengths.size(); ++i)
-    texts.push_back(all.substr(static_cast<std::size_t>(places[i]),
-                               static_cast<std::size_t>(lengths[i])));
+    texts.push_back(
+        all.substr(static_cast<std::size_t>(places[i]), static_cast<std::size_t>(lengths[i])));
   return texts;
 }
 

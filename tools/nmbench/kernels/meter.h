@@ -22,8 +22,8 @@ MpiUse mpi_use();
 
 struct Usage {
   double wall = 0, cpu = 0;
-  std::uint64_t heap = 0;         // bytes that malloc has given out
-  std::uint64_t peak_rss = 0;     // most resident bytes so far
+  std::uint64_t heap = 0;      // bytes that malloc has given out
+  std::uint64_t peak_rss = 0;  // most resident bytes so far
   std::uint64_t reads = 0, read_bytes = 0, writes = 0, written_bytes = 0;  // system calls
   MpiUse mpi;
 };

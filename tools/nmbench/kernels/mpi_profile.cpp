@@ -1,6 +1,6 @@
 // Counts the MPI calls of this process by MPI's profiling interface: each function takes the place
-// of MPI's own, and calls it by its name with the prefix PMPI_. Libraries that are loaded later find
-// these functions too, because the executable exports them.
+// of MPI's own, and calls it by its name with the prefix PMPI_. Libraries that are loaded later
+// find these functions too, because the executable exports them.
 #include <mpi.h>
 
 #include <chrono>
@@ -193,19 +193,19 @@ NMBENCH_EXPORT int MPI_Alltoall(const void* a, int n, MPI_Datatype t, void* b, i
 }
 
 // --- files ---
-#define NMBENCH_FILE_CALL(name, constant)                                                  \
-  NMBENCH_EXPORT int MPI_File_##name(MPI_File f, constant void* b, int n, MPI_Datatype t,  \
-                                     MPI_Status* s) {                                      \
-    NMBENCH_FILE;                                                                          \
-    ++use.file_calls;                                                                      \
-    return PMPI_File_##name(f, b, n, t, s);                                                \
+#define NMBENCH_FILE_CALL(name, constant)                                                 \
+  NMBENCH_EXPORT int MPI_File_##name(MPI_File f, constant void* b, int n, MPI_Datatype t, \
+                                     MPI_Status* s) {                                     \
+    NMBENCH_FILE;                                                                         \
+    ++use.file_calls;                                                                     \
+    return PMPI_File_##name(f, b, n, t, s);                                               \
   }
-#define NMBENCH_FILE_CALL_AT(name, constant)                                               \
-  NMBENCH_EXPORT int MPI_File_##name(MPI_File f, MPI_Offset at, constant void* b, int n,   \
-                                     MPI_Datatype t, MPI_Status* s) {                      \
-    NMBENCH_FILE;                                                                          \
-    ++use.file_calls;                                                                      \
-    return PMPI_File_##name(f, at, b, n, t, s);                                            \
+#define NMBENCH_FILE_CALL_AT(name, constant)                                             \
+  NMBENCH_EXPORT int MPI_File_##name(MPI_File f, MPI_Offset at, constant void* b, int n, \
+                                     MPI_Datatype t, MPI_Status* s) {                    \
+    NMBENCH_FILE;                                                                        \
+    ++use.file_calls;                                                                    \
+    return PMPI_File_##name(f, at, b, n, t, s);                                          \
   }
 NMBENCH_FILE_CALL(read, )
 NMBENCH_FILE_CALL(read_all, )

@@ -1,5 +1,5 @@
-// Kernels of very many small objects: create them, open one, list, read all metadata, read all samples
-// in a random order.
+// Kernels of very many small objects: create them, open one, list, read all metadata, read all
+// samples in a random order.
 #include <algorithm>
 #include <random>
 
@@ -43,8 +43,9 @@ void put_all_values(Backend& backend, const Description& defined, const Descript
       std::uint64_t count = 1;
       for (std::uint8_t axis = 0; axis < v.rank; ++axis)
         count *= mine.dimensions[dimension++].length;
-      backend.put_sample(defined, first_block + b, first_variable + variable,
-                         values_of_name(block + "/" + std::string(mine.text(v.name)), v.type, count));
+      backend.put_sample(
+          defined, first_block + b, first_variable + variable,
+          values_of_name(block + "/" + std::string(mine.text(v.name)), v.type, count));
     }
   }
 }
@@ -53,7 +54,7 @@ void put_all_values(Backend& backend, const Description& defined, const Descript
 
 void run_create(Run& run) {
   const Objects objects(run.job);
-  const bool shared = run.job.flag("shared");          // all processes define the same objects
+  const bool shared = run.job.flag("shared");  // all processes define the same objects
   const bool values = run.job.flag("values");
   const bool verify = run.job.flag("verify");
   const std::string level = run.job.text("level", "application");
@@ -63,8 +64,8 @@ void run_create(Run& run) {
   const Samples which = shared ? Samples::all(objects.samples)
                                : Samples::share(objects.samples, run.rank, run.size, false);
   const Description mine = objects.of(which, traits, shared ? 0 : run.rank);
-  const bool exchanges = traits.collective_definitions && !shared && !run.options.file_per_process &&
-                         run.size > 1 && level == "application";
+  const bool exchanges = traits.collective_definitions && !shared &&
+                         !run.options.file_per_process && run.size > 1 && level == "application";
 
   run.barrier();
   run.meter.start();
@@ -93,7 +94,7 @@ void run_create(Run& run) {
                        {"dimensions", counts.dimensions}};
   if (!verify) return;
   run.barrier();
-  MetadataSum own = sum_of(mine), all{};
+  MetadataSum own = sum_of(mine, traits.flat), all{};
   if (shared || run.options.file_per_process) {
     all = own;
   } else {

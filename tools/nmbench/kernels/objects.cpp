@@ -1,5 +1,6 @@
-// Exchange of descriptions (see objects.h): what a program does that uses a library whose definitions are
-// collective ("Parallel Data Object Creation", section 2.2: the application-level baseline).
+// Exchange of descriptions (see objects.h): what a program does that uses a library whose
+// definitions are collective ("Parallel Data Object Creation", section 2.2: the application-level
+// baseline).
 #include "objects.h"
 
 #include <cstring>
@@ -56,7 +57,7 @@ Gathered gather_descriptions(const Description& mine, int rank, int size) {
   return out;
 }
 
-MetadataSum sum_of(const Description& objects) {
+MetadataSum sum_of(const Description& objects, bool flat) {
   MetadataSum sum;
   std::size_t variable = 0, dimension = 0;
   std::vector<std::uint64_t> lengths;
@@ -66,7 +67,8 @@ MetadataSum sum_of(const Description& objects) {
       lengths.clear();
       for (std::uint8_t axis = 0; axis < v.rank; ++axis)
         lengths.push_back(objects.dimensions[dimension++].length);
-      sum.add(objects.text(block.name), objects.text(v.name), v.type, lengths);
+      sum.add(flat ? std::string_view() : objects.text(block.name), objects.text(v.name), v.type,
+              lengths);
     }
   }
   return sum;
@@ -83,11 +85,20 @@ std::vector<std::byte> values_of_name(const std::string& name, Type type, std::u
     }
   };
   switch (type) {
-    case Type::kFloat: fill(float{}); break;
-    case Type::kDouble: fill(double{}); break;
-    case Type::kInt: fill(std::int32_t{}); break;
-    case Type::kInt64: fill(std::int64_t{}); break;
-    default: throw std::runtime_error("samples have no values of this type");
+    case Type::kFloat:
+      fill(float{});
+      break;
+    case Type::kDouble:
+      fill(double{});
+      break;
+    case Type::kInt:
+      fill(std::int32_t{});
+      break;
+    case Type::kInt64:
+      fill(std::int64_t{});
+      break;
+    default:
+      throw std::runtime_error("samples have no values of this type");
   }
   return bytes;
 }

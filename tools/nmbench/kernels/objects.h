@@ -17,8 +17,8 @@ struct Gathered {
 // Collective.
 Gathered gather_descriptions(const Description& mine, int rank, int size);
 
-// The definitions as read_metadata() sums them.
-MetadataSum sum_of(const Description& objects);
+// The definitions as read_metadata() sums them. flat: without names of blocks.
+MetadataSum sum_of(const Description& objects, bool flat);
 
 // Values that depend on the name alone, exact in every type.
 std::vector<std::byte> values_of_name(const std::string& name, Type type, std::uint64_t count);

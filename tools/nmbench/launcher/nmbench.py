@@ -1,0 +1,226 @@
+"""nmbench: runs the same work with NMB, PnetCDF, netCDF-C, HDF5, LMDB and plain files, and compares them.
+
+    nmbench CONFIG.json          the benchmarks of a configuration of h5bench, with every back end
+    nmbench run NAME             a built-in set: paper, shared, objects, cgns, same-values, arrays, all
+    nmbench list                 the back ends that are built, and the sets
+
+Each kernel is one source, linked with each library. Runs of the back ends alternate; each run is a new process (or MPI job) with
+a new file; a time is that of the slowest process; a figure is the median of the runs that nothing disturbed. FOLDER gets
+index.html (charts and tables), results.json (all rows of all processes), summary.csv, and for h5bench its own CSV files.
+
+Exit codes: 0; 1: a run failed or read back other values than it wrote; 2: the configuration or the arguments ask for something
+that nmbench cannot do. A back end that is not built, or has no way to do a kernel, is in the tables with its reason.
+
+On a cluster:
+    salloc -N 16 -n 1000 nmbench run paper --ranks 1000 --directory $SCRATCH/nmbench --out paper
+In a job of Slurm, programs are started by `srun -n RANKS`; --launcher changes this. The folder of --directory must be on the
+file system that is to be measured, and --ranks at most the processes of the job. Every back end must be built with the MPI of
+the cluster (cmake -DNMBENCH_MPI=openmpi|mpich).
+
+What to distrust:
+  - times on a shared or virtual machine: look at `disturbed` and at the spread; nmbench sees only its own node;
+  - more processes than cores: they wait for each other, and back ends that wait busily take the cores of the others;
+  - reads after writes: they come from the memory of the node. For cold reads, write in one job and read in another;
+  - a close without waiting for the device: nothing here waits, in any back end;
+  - `communication` of other libraries: calls of MPI seen from outside, without what MPI-IO sends inside itself;
+  - `check and layout` of PnetCDF: all of end-define but MPI, because it does not say what its check takes;
+  - PnetCDF's times for very many objects: they depend on the size of its tables of names (nmbench sets 1,048,576), and on the
+    version: 1.12 has no such setting, and its time grows with the square of the number.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import charts  # noqa: E402
+import h5bench  # noqa: E402
+import results  # noqa: E402
+import sets  # noqa: E402
+from cases import variants_in_turn  # noqa: E402
+from programs import BACKENDS, Programs, Variant, bytes_of, remove  # noqa: E402
+
+
+def fail(text):
+    print(f"nmbench: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+def labelled(text):
+    label, _, path = text.rpartition("=")
+    path = Path(path).resolve()
+    if not path.exists():
+        raise argparse.ArgumentTypeError(f"{path}: there is no such library")
+    return label or path.parent.parent.name, str(path)
+
+
+def positive(text):
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number of at least 1")
+    return int(text)
+
+
+def numbers(text):
+    return [positive(word) for word in text.split(",")]
+
+
+def words(allowed):
+    def parse(text):
+        for name in text.split(","):
+            if name not in allowed:
+                raise argparse.ArgumentTypeError(f"there is no {name!r}; there are {', '.join(allowed)}")
+        return text.split(",")
+    return parse
+
+
+def parse(arguments, programs_folder):
+    parser = argparse.ArgumentParser(prog="nmbench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     allow_abbrev=False)
+    parser.add_argument("what", nargs="+", metavar="CONFIG.json | run NAME | list")
+    parser.add_argument("--out", type=Path, default=Path("nmbench-out"), metavar="FOLDER", help="default: nmbench-out")
+    parser.add_argument("--directory", type=Path, help="where data files are written; default: `directory` of a configuration, "
+                                                       "else FOLDER/files")
+    parser.add_argument("--peers", type=words(list(BACKENDS)), default=list(BACKENDS), metavar="NAME,...",
+                        help="back ends; default: " + ",".join(BACKENDS))
+    parser.add_argument("--pnetcdf-library", type=labelled, action="append", default=[], dest="pnetcdf_libraries", metavar="[LABEL=]PATH",
+                        help="another libpnetcdf.so, whose definitions are collective (run paper)")
+    parser.add_argument("--library-level", type=labelled, action="append", default=[], dest="library_levels", metavar="[LABEL=]PATH",
+                        help="a libpnetcdf.so in which each process defines its own objects (run paper)")
+    parser.add_argument("--ranks", type=numbers, default=None, metavar="N,...",
+                        help="numbers of processes; default: 1,2,4,8, or those of a configuration")
+    parser.add_argument("--runs", type=positive, default=5, help="of each; default 5")
+    parser.add_argument("--scale", type=float, default=1.0, help="built-in sets: the part of the usual number of objects")
+    parser.add_argument("--sets", type=words(list(sets.SAMPLES)), default=["98M"], metavar="98M,1G", help="of run paper; default 98M")
+    parser.add_argument("--with-hdf5", action="store_true", help="run paper with parallel HDF5 too, which takes minutes")
+    parser.add_argument("--compute-scale", type=float, default=1.0, help="factor of h5bench's emulated computation; 0: none")
+    parser.add_argument("--verify", action="store_true", help="read back what was written, outside of the measured time")
+    parser.add_argument("--launcher", default="", metavar="COMMAND", help="starts programs, e.g. 'srun -n {ranks}'")
+    parser.add_argument("--timeout", type=float, default=1800, metavar="SECONDS", help="of a run; default 1800")
+    parser.add_argument("--keep", action="store_true", help="keep the data files of the last run")
+    parser.add_argument("--programs", type=Path, default=programs_folder, help=argparse.SUPPRESS)
+    return parser.parse_args(arguments)
+
+
+def options_of(o):
+    return {key: str(value) if isinstance(value, Path) else value for key, value in vars(o).items()}
+
+
+def run_case(case, programs, folder, scratch, o, report):
+    """Rows of all runs of a case."""
+    rows = []
+    names = {step.name: case.files.get(step.name, "file") for step in case.steps}
+    missing = [variant for variant in case.variants if not programs.has(variant.backend)]
+    present = [variant for variant in case.variants if variant not in missing]
+
+    def row_of(step, variant, run, result, path):
+        return {"case": case.name, "title": case.title, "step": step.name, "kernel": step.kernel, "variant": variant.name,
+                "variant_title": variant.title, "backend": variant.backend, "processes": step.ranks or case.ranks, "run": run,
+                "job": step.job, "disturbed": False, "file_bytes": bytes_of(path) if path else 0, **result}
+
+    for variant in missing:
+        rows += [row_of(step, variant, 0, {"status": "missing", "reason": "not built: its library was not found", "ranks": []}, None)
+                 for step in case.steps if step.measured]
+    refused = set()  # variants whose first run said no: they are not asked again
+    for run in range(o.runs):
+        for variant in variants_in_turn(present, run):
+            if variant.name in refused:
+                continue
+            paths = {file: folder / f"{case.name}.{variant.name}.{case.ranks}.{file}" for file in names.values()}
+            stopped = ""
+            for step in case.steps:
+                path = paths[names[step.name]]
+                if step.kernel in ("create", "write", "step_arrays", "same_values") or step.job.get("step") == "write":
+                    remove(path)
+                if stopped:
+                    result = {"status": "refused", "reason": f"{stopped} was not possible", "ranks": []}
+                else:
+                    job = {**step.job, "kernel": step.kernel, "path": str(path)}
+                    own = {key: value for key, value in variant.job.items() if key == "library" or step.kernel == "create"}
+                    one = Variant(variant.name, variant.title, variant.backend, own)
+                    result = programs.run(one, step.ranks or case.ranks, job, scratch)
+                # Only what makes the file decides about the steps after it.
+                makes = step.kernel in ("create", "write", "small_arrays") and (step is case.steps[0] or not step.measured)
+                if result["status"] != "ok" and makes:
+                    stopped = step.name
+                    if result["status"] == "refused":
+                        refused.add(variant.name)
+                if step.measured or result["status"] == "failed":
+                    rows.append(row_of(step, variant, run, result, path))
+                    report(rows[-1], step)
+            if not o.keep or run + 1 < o.runs:
+                for path in paths.values():
+                    remove(path)
+    return rows
+
+
+def main(arguments=None, programs_folder=None):
+    o = parse(arguments, programs_folder)
+    if o.programs is None or not Path(o.programs).is_dir():
+        fail("found no folder with the programs of the back ends")
+    programs = Programs(o.programs, o.launcher, o.timeout)
+    known = {**sets.SETS, "all": sets.all_sets}
+    if o.what == ["list"]:
+        for name, title in BACKENDS.items():
+            print(f"{name:14} {title}{'' if programs.has(name) else ': not built'}")
+        for name, function in known.items():
+            print(f"run {name:10} {function.__doc__.splitlines()[0]}")
+        return 0
+    directory = o.directory
+    if o.what[0] == "run":
+        if len(o.what) != 2 or o.what[1] not in known:
+            fail(f"found {' '.join(o.what)!r}, expected run and one of {', '.join(known)}")
+        o.ranks = o.ranks or [1, 2, 4, 8]
+        cases = known[o.what[1]](o)
+    else:
+        if len(o.what) != 1:
+            fail(f"found {' '.join(o.what)!r}, expected one configuration, `run NAME` or `list`")
+        variants = sets.backends(o, *BACKENDS)
+        try:
+            case, place, launcher, more = h5bench.read(o.what[0], variants, o.compute_scale)
+        except h5bench.Refused as refused:
+            fail(str(refused))
+        directory = directory or Path(place)
+        if not o.launcher and launcher:
+            programs.launcher = f"{launcher} {' '.join(more)} -n {{ranks}}"
+        elif not o.launcher:
+            programs.launcher = programs.launcher.replace("-n {ranks}", " ".join([*more, "-n {ranks}"]))
+        cases = []
+        for ranks in o.ranks or [case.ranks]:
+            cases.append(type(case)(case.name, case.title, ranks, case.steps, case.variants, case.files))
+        if o.verify:
+            for step in case.steps:
+                step.job["verify"] = True
+    directory = (directory or o.out / "files").resolve()
+    for folder in (o.out, directory):
+        folder.mkdir(parents=True, exist_ok=True)
+    scratch = (directory / "nmbench-job")
+    scratch.mkdir(exist_ok=True)  # all nodes must see it
+
+    last = {}
+
+    def report(row, step):
+        said = f"{results.slowest(row):10.4f} s" if row["status"] == "ok" else f"{row['status']}: {row['reason']}"
+        disturbed = " (disturbed)" if row["disturbed"] else ""
+        print(f"{row['case']} {row['step']}, {row['processes']} processes, {row['variant']}, run {row['run'] + 1}: {said}{disturbed}",
+              flush=True)
+        if step.csv and row["status"] == "ok":
+            last[(step.name, row["variant"])] = (step, row)
+
+    rows = []
+    for case in cases:
+        rows += run_case(case, programs, directory, scratch, o, report)
+        found = results.summaries(rows)
+        results.write_json(o.out / "results.json", rows, found, options_of(o))  # what there is, if the job ends here
+    for (name, variant), (step, row) in last.items():
+        folder = o.out / variant / name
+        folder.mkdir(parents=True, exist_ok=True)
+        results.h5bench_csv(folder / Path(step.csv).name, step, row)
+    results.write_csv(o.out / "summary.csv", found)
+    charts.write_page(o.out, cases, found, results.machine())
+    shutil.rmtree(scratch)
+    print(f"nmbench: {o.out / 'index.html'}")
+    return 1 if any(row["status"] == "failed" for row in rows) else 0

@@ -1,0 +1,198 @@
+"""What runs gave: rows as JSON, medians as CSV, and h5bench's own CSV files."""
+
+import csv
+import json
+import os
+import platform
+import statistics
+import time
+
+from cases import overlap, spread
+
+SCHEMA = "nmb/nmbench/1"
+
+
+def machine():
+    model = ""
+    try:
+        with open("/proc/cpuinfo") as lines:
+            model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "")
+    except OSError:
+        pass
+    return {"cpu": model, "cores": os.cpu_count(), "system": f"{platform.system()} {platform.release()}", "host": platform.node(),
+            "load": os.getloadavg()[0], "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+
+
+def slowest(row):
+    """Seconds of the slowest process."""
+    return max(rank["total"] for rank in row["ranks"])
+
+
+def phase_names(row):
+    names = []
+    for rank in row["ranks"]:
+        names += [phase["name"] for phase in rank["phases"] if phase["name"] not in names]
+    return names
+
+
+def phase(row, name, key="wall", combine=max):
+    values = [p[key] for rank in row["ranks"] for p in rank["phases"] if p["name"] == name and p[key] is not None]
+    return combine(values) if values else None
+
+
+def parts(row):
+    """The seconds of the slowest process in the paper's words; they add up to its wall time.
+
+    NMB reports its own phases. Other libraries are seen from outside: calls of MPI that communicate are `communication`, those
+    of MPI-IO are `write metadata`, and the rest of end-define is `check and layout`, because no library says what its
+    consistency check takes.
+    """
+    rank = max(row["ranks"], key=lambda rank: rank["total"])
+    phases = {p["name"]: p for p in rank["phases"]}
+    seconds = lambda name, key="wall": phases.get(name, {}).get(key, 0.0)  # noqa: E731
+    found = {"exchange": seconds("exchange"), "close": 0.0}
+    writer = rank["numbers"]
+    if "writer_check" in writer:
+        found.update({"consistency check": writer["writer_check"], "write metadata": writer["writer_metadata"],
+                      "write index": writer["writer_index"]})
+        # What end-define takes besides the check belongs to creation.
+        found["create"] = seconds("create") + max(0.0, seconds("end_define") - writer["writer_check"])
+        found["close"] = max(0.0, seconds("close") - writer["writer_metadata"] - writer["writer_index"])
+    else:
+        inner = ("create", "end_define", "close")
+        found["communication"] = sum(seconds(name, "mpi_seconds") for name in inner)
+        found["write metadata"] = sum(seconds(name, "mpi_file_seconds") for name in inner)
+        own = {name: max(0.0, seconds(name) - seconds(name, "mpi_seconds") - seconds(name, "mpi_file_seconds")) for name in inner}
+        found.update({"create": own["create"], "check and layout": own["end_define"], "close": own["close"]})
+    found["other"] = max(0.0, rank["total"] - sum(found.values()))
+    return {name: value for name, value in found.items() if value > 0}
+
+
+def summaries(rows):
+    """A summary for each case, step, number of processes and variant, in order of appearance."""
+    groups = {}
+    for row in rows:
+        groups.setdefault((row["case"], row["step"], row["processes"], row["variant"]), []).append(row)
+    found = []
+    for (case, step, processes, variant), group in groups.items():
+        good = [row for row in group if row["status"] == "ok"]
+        quiet = [row for row in good if not row["disturbed"]]
+        first = (good or group)[0]
+        summary = {"case": case, "title": first["title"], "step": step, "processes": processes, "variant": variant,
+                   "variant_title": first["variant_title"], "library": good[0]["ranks"][0]["library"] if good else "",
+                   "status": group[0]["status"] if not good else "ok" if len(good) == len(group) else "failed",
+                   "reason": next((row["reason"] for row in group if row["reason"]), ""),
+                   "seconds": spread([slowest(row) for row in quiet or good]), "disturbed": len(good) - len(quiet), "runs": len(group),
+                   "verified": bool(good) and all(all(rank.get("verified") for rank in row["ranks"]) for row in good)}
+        if good:
+            used = quiet or good
+            middle = statistics.median
+            summary["phases"] = {name: middle([phase(row, name) for row in used]) for name in phase_names(used[0])}
+            # Each part is the median of its own runs, so that the parts add up only nearly.
+            typical = min(used, key=lambda row: abs(slowest(row) - summary["seconds"]["median"]))
+            summary["parts"] = parts(typical)
+            summary["heap"] = {name: max(0, middle([phase(row, name, "heap") for row in used])) for name in phase_names(used[0])}
+            summary["peak_rss"] = middle([max(p["peak_rss"] for rank in row["ranks"] for p in rank["phases"]) for row in used])
+            for key in ("reads", "read_bytes", "writes", "written_bytes", "messages", "collectives", "sent_bytes"):
+                sums = [[p[key] for rank in row["ranks"] for p in rank["phases"]] for row in used]
+                summary[key] = None if any(value is None for values in sums for value in values) else middle(map(sum, sums))
+            summary["file_bytes"] = used[0]["file_bytes"]
+            summary["bytes"] = sum(rank.get("bytes", 0) for rank in used[0]["ranks"])
+            latency = [rank["latency"] for row in used for rank in row["ranks"] if rank.get("latency")]
+            if latency:
+                summary["latency"] = {key: middle([one[key] for one in latency]) for key in ("p50", "p90", "p99", "max")}
+        found.append(summary)
+    for summary in found:
+        base = next((s for s in found if s["variant"] == "nmb" and s["seconds"] and
+                     (s["case"], s["step"], s["processes"]) == (summary["case"], summary["step"], summary["processes"])), None)
+        if base and summary["seconds"] and base["seconds"]["median"] > 0 and summary is not base:
+            summary["nmb_ratio"] = base["seconds"]["median"] / summary["seconds"]["median"]
+            summary["within_spread"] = overlap(base["seconds"], summary["seconds"])
+    return found
+
+
+COLUMNS = ("case", "step", "processes", "variant", "library", "status", "reason", "median [s]", "min [s]", "max [s]", "runs",
+           "disturbed", "NMB / this", "within spread", "verified", "raw rate [B/s]", "heap [B]", "peak RSS [B]", "reads", "read [B]",
+           "writes", "written [B]", "messages", "collectives", "sent [B]", "file [B]", "p50 [s]", "p90 [s]", "p99 [s]")
+
+
+def write_csv(path, found):
+    with open(path, "w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(COLUMNS)
+        for s in found:
+            seconds, latency = s["seconds"] or {}, s.get("latency") or {}
+            data = (s.get("phases") or {}).get("data", 0)
+            out.writerow([s["case"], s["step"], s["processes"], s["variant"], s["library"], s["status"], s["reason"],
+                          seconds.get("median"), seconds.get("min"), seconds.get("max"), s["runs"], s["disturbed"],
+                          s.get("nmb_ratio"), s.get("within_spread"), s["verified"],
+                          s["bytes"] / data if s.get("bytes") and data else None,
+                          max((s.get("heap") or {"": None}).values(), default=None), s.get("peak_rss"), s.get("reads"),
+                          s.get("read_bytes"), s.get("writes"), s.get("written_bytes"), s.get("messages"), s.get("collectives"),
+                          s.get("sent_bytes"), s.get("file_bytes"), latency.get("p50"), latency.get("p90"), latency.get("p99")])
+
+
+def write_json(path, rows, found, options):
+    document = {"schema": SCHEMA, "machine": machine(), "arguments": options, "summaries": found, "rows": rows}
+    path.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def readable(count):
+    """(number, unit) as h5bench prints them: 1024 is a K."""
+    for unit in ("", "K", "M", "G", "T"):
+        if count < 1024 or unit == "T":
+            return count, unit
+        count /= 1024
+
+
+def h5bench_csv(path, step, row):
+    """The file that h5bench writes for this benchmark. Raw time is that of reads or writes, metadata time that of definitions and
+    of opening them, observed time all but the emulated computation's."""
+    if step.kernel == "step_arrays":
+        return iotest_csv(path, step, row)
+    ranks = row["ranks"]
+    total, compute = sum(rank["bytes"] for rank in ranks), ranks[0]["compute_seconds"]
+    raw = phase(row, "data") or 0.0
+    metadata = phase(row, "metadata") or 0.0
+    observed = max(slowest(row), 1e-9)
+    collective = lambda key: "YES" if step.job.get(key) else "NO"  # noqa: E731
+    lines = [("operation", step.operation, ""), ("ranks", row["processes"], "")]
+    if step.kernel in ("write", "read"):
+        lines += [("collective data", collective("collective_data"), ""), ("collective meta", collective("collective_metadata"), "")]
+        if step.operation != "write unlimited":
+            lines.append(("subfiling", "NO", ""))
+    rate = lambda seconds: readable(total / max(seconds, 1e-9))  # noqa: E731
+    size, unit = readable(total)
+    raw_rate, raw_unit = rate(raw)
+    observed_rate, observed_unit = rate(observed - compute)
+    lines += [("total compute time", f"{compute:.3f}", "seconds"), ("total size", f"{size:.3f}", f"{unit}B"),
+              ("raw time", f"{raw:.3f}", "seconds"), ("raw rate", f"{raw_rate:.3f}", f"{raw_unit}B/s"),
+              ("metadata time", f"{metadata:.3f}", "seconds"), ("observed rate", f"{observed_rate:.3f}", f"{observed_unit}B/s"),
+              ("observed time", f"{observed:.3f}", "seconds")]
+    path.write_text("metric, value, unit\n" + "".join(f"{a}, {b}, {c}\n" for a, b, c in lines))
+
+
+def iotest_csv(path, step, row):
+    """The columns of h5bench's metadata benchmark."""
+    job = step.job
+
+    def each(*names):
+        sums = [sum(p["wall"] for p in rank["phases"] if p["name"] in names) for rank in row["ranks"]]
+        return min(sums), max(sums)
+
+    megabytes = row["ranks"][0]["bytes"] / (1 << 20)
+    write_phase, create, write = each("create", "metadata", "data", "close"), each("metadata"), each("data")
+    read_phase, read = each("open", "read_metadata", "read_data", "read_close"), each("read_data")
+    rates = lambda pair: (megabytes / max(pair[1], 1e-9), megabytes / max(pair[0], 1e-9))  # noqa: E731
+    columns = [("steps", job.get("steps", 20)), ("arrays", job.get("arrays", 500)), ("rows", job.get("rows", 100)),
+               ("cols", job.get("columns", 200)), ("scaling", "strong" if job.get("strong") else "weak"),
+               ("proc-rows", job.get("process_rows", 1)), ("proc-cols", job.get("process_columns", 1)),
+               ("slowdim", job.get("slowest", "step")), ("rank", job.get("dataset_rank", 4)),
+               ("layout", "chunked" if job.get("chunked") else "contiguous"),
+               ("mpi-io", "collective" if job.get("collective_data") else "independent"),
+               ("wall [s]", f"{slowest(row):.3f}"), ("fsize [B]", row["file_bytes"])]
+    for name, pair, unit in (("write-phase", write_phase, "s"), ("creat", create, "s"), ("write", write, "s"),
+                             ("write-rate", rates(write), "MiB/s"), ("read-phase", read_phase, "s"), ("read", read, "s"),
+                             ("read-rate", rates(read), "MiB/s")):
+        columns += [(f"{name}-{end} [{unit}]", f"{value:.3f}") for end, value in zip(("min", "max"), pair)]
+    path.write_text(",".join(name for name, _ in columns) + "\n" + ",".join(str(value) for _, value in columns) + "\n")

@@ -1,0 +1,121 @@
+"""The built-in sets: `nmbench run NAME`."""
+
+from cases import Case, Step
+from programs import BACKENDS, Variant
+
+SAMPLES = {"98M": 35_530, "1G": 355_300}  # of 16 variables and 24 dimensions, as in dataset_98M and dataset_1G of the paper
+HASH_SIZE = 1 << 20  # of PnetCDF's tables of names: the paper's choice for the larger set
+
+
+def scaled(count, options):
+    return max(1, round(count * options.scale))
+
+
+def backends(options, *names):
+    """A variant for each back end that the user wants."""
+    return [Variant(name, BACKENDS[name], name) for name in names if name in options.peers]
+
+
+def creation_variants(options):
+    found = backends(options, "nmb")
+    if "pnetcdf" in options.peers:
+        found.append(Variant("application-level", "application level (PnetCDF)", "pnetcdf", {"level": "application"}))
+        for label, path in options.pnetcdf_libraries:
+            found.append(Variant(label, f"application level ({label})", "pnetcdf", {"level": "application", "library": path}))
+        for label, path in options.library_levels:
+            found.append(Variant(label, f"library level ({label})", "pnetcdf", {"level": "library", "library": path}))
+    return found
+
+
+def paper(options):
+    """Creation of the paper's objects, and reading all metadata (figures 7 to 12, tables 1 and 2)."""
+    cases = []
+    for name in options.sets:
+        samples = scaled(SAMPLES[name], options)
+        for ranks in options.ranks:
+            create = {"samples": samples, "hash_size": HASH_SIZE, "checks": True, "verify": options.verify}
+            variants = creation_variants(options)
+            if "hdf5-parallel" in options.peers and options.with_hdf5:
+                variants.append(Variant("hdf5-parallel", BACKENDS["hdf5-parallel"], "hdf5-parallel"))
+            cases.append(Case(f"create-{name}", f"create {samples:,} samples of the shape of dataset_{name}", ranks,
+                              [Step("create", "create", create), Step("read_metadata", "read_metadata")], variants, chart="creation"))
+    return cases
+
+
+def shared(options):
+    """All processes define the same objects."""
+    samples = scaled(SAMPLES["98M"] // 10, options)
+    job = {"samples": samples, "shared": True, "hash_size": HASH_SIZE, "checks": True, "verify": options.verify}
+    return [Case("create-shared", f"define the same {samples:,} samples in all processes", ranks, [Step("create", "create", job)],
+                 backends(options, "nmb", "pnetcdf", "hdf5-parallel"), chart="creation") for ranks in options.ranks]
+
+
+def objects(options):
+    """One process creates samples with values; then open one, list, read all metadata, read all in a random order."""
+    samples = scaled(SAMPLES["98M"] // 10, options)
+    job, verify = {"samples": samples}, {"verify": options.verify}
+    steps = [Step("create", "create", {**job, **verify, "values": True, "hash_size": HASH_SIZE}),
+             Step("open_one", "open_one", {**job, **verify, "opens": min(100, samples)}), Step("list", "list"),
+             Step("read_metadata", "read_metadata"), Step("epoch", "epoch", {**job, **verify})]
+    variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "lmdb", "files")
+    return [Case("objects", f"{samples:,} samples with values, one process", 1, steps, variants)]
+
+
+def cgns(options):
+    """128 bases of 32 zones: every process reads all small arrays when it opens the file."""
+    bases, zones = scaled(128, options), 32
+    job = {"bases": bases, "zones": zones}
+    steps = [Step("write", "small_arrays", {**job, "step": "write"}, measured=False, ranks=1)]
+    for way in ("each", "collective", "one_reads"):
+        steps.append(Step(way, "small_arrays", {**job, "step": "read", "way": way, "verify": options.verify}))
+    return [Case("cgns", f"{bases} bases of {zones} zones: all processes read all small arrays", ranks, steps,
+                 backends(options, "nmb", "pnetcdf", "hdf5-parallel", "netcdf4", "files")) for ranks in options.ranks]
+
+
+def same_values(options):
+    """All processes put the same values into the same small arrays."""
+    arrays = scaled(1000, options)
+    job = {"arrays": arrays, "length": 5, "verify": options.verify}
+    return [Case("same-values", f"all processes put the same 40 bytes into each of {arrays:,} arrays", ranks,
+                 [Step("put", "same_values", job)], backends(options, "nmb", "pnetcdf", "hdf5-parallel", "files"))
+            for ranks in options.ranks]
+
+
+def arrays(options):
+    """h5bench's kernels, small: contiguous, interleaved, strided; grows, overwritten, compressed; by every back end."""
+    length = scaled(1 << 20, options)
+    side = max(4, round(length ** 0.5))
+    one = {"steps": 3, "lengths": [length], "verify": options.verify}
+    two = {"steps": 3, "lengths": [side, side], "verify": options.verify}
+    strided = {**one, "file_pattern": "STRIDED", "stride": 8, "block": 2, "block_count": length // 8}
+    grows = {"steps": 2, "lengths": [max(4, length // 64)], "verify": options.verify}
+    chains = {
+        "contiguous": [Step("write", "write", one), Step("read", "read", one),
+                       Step("read part", "read", {**one, "read": "PARTIAL", "partial": max(1, length // 4)}),
+                       Step("overwrite", "overwrite", one)],
+        "contiguous-2d": [Step("write", "write", two), Step("read", "read", two)],
+        "strided": [Step("write", "write", strided), Step("read", "read", {**strided, "read": "STRIDED"})],
+        "CI": [Step("write", "write", {**two, "file_pattern": "INTERLEAVED"})],
+        "IC": [Step("write", "write", {**two, "memory_pattern": "INTERLEAVED"})],
+        "II": [Step("write", "write", {**two, "memory_pattern": "INTERLEAVED", "file_pattern": "INTERLEAVED"})],
+        "growing": [Step("write", "write", {**grows, "unlimited": True}), Step("append", "append", grows)],
+        "compressed": [Step("write", "write", {**grows, "deflate": 6, "chunk": grows["lengths"]})],
+        "file-per-process": [Step("write", "write", {**one, "file_per_process": True}),
+                             Step("read", "read", {**one, "file_per_process": True})],
+    }
+    variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "hdf5-parallel", "files")
+    cases = [Case(f"arrays-{name}", f"8 arrays, {steps[0].job['steps']} steps: {name}", ranks, steps, variants)
+             for ranks in options.ranks for name, steps in chains.items()]
+    for ranks in options.ranks:
+        job = {"steps": scaled(20, options), "arrays": scaled(50, options), "rows": 2, "columns": 2, "process_rows": 1,
+               "process_columns": ranks, "dataset_rank": 2, "verify": options.verify}
+        cases.append(Case("step-arrays", "h5bench's metadata stress test", ranks, [Step("write and read", "step_arrays", job)], variants))
+    return cases
+
+
+SETS = {"paper": paper, "shared": shared, "objects": objects, "cgns": cgns, "same-values": same_values, "arrays": arrays}
+
+
+def all_sets(options):
+    """Every set, one after the other."""
+    return [case for function in (paper, shared, objects, cgns, same_values, arrays) for case in function(options)]
