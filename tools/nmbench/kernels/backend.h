@@ -62,9 +62,9 @@ struct FileOptions {
   bool collective_data = true;
   bool collective_metadata = true;
   bool file_per_process = false;  // `path` is this process's own
-  bool checks = true;             // compare what the processes define, where that is a choice
-  bool sync = false;              // wait for the device at a commit
-  std::uint64_t hash_size = 0;    // of PnetCDF's tables of names; 0: the library's default
+  bool checks = false;  // PnetCDF: compares each definition with those of the others at once
+  bool sync = false;    // wait for the device at a commit
+  std::uint64_t hash_size = 0;  // of PnetCDF's tables of names; 0: the library's default
   std::uint64_t alignment = 0, alignment_threshold = 0;  // HDF5: of objects of at least this size
 };
 

@@ -68,7 +68,7 @@ void run(const std::string& job_path, const std::string& out_path, int rank, int
   options.collective_data = job.flag("collective_data", true);
   options.collective_metadata = job.flag("collective_metadata", true);
   options.file_per_process = job.flag("file_per_process");
-  options.checks = job.flag("checks", true);
+  options.checks = job.flag("checks");
   options.sync = job.flag("sync");
   options.hash_size = job.number("hash_size", 0);
   options.alignment = job.number("alignment", 0);

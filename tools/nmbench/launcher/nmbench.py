@@ -23,7 +23,8 @@ What to distrust:
   - reads after writes: they come from the memory of the node. For cold reads, write in one job and read in another;
   - a close without waiting for the device: nothing here waits, in any back end;
   - `communication` of other libraries: calls of MPI seen from outside, without what MPI-IO sends inside itself;
-  - `check and layout` of PnetCDF: all of end-define but MPI, because it does not say what its check takes;
+  - `check and layout` of PnetCDF: all of end-define but MPI, because it does not say what its check takes. At the application
+    level, where each process defines everything, names are compared while they are defined (`create`);
   - PnetCDF's times for very many objects: they depend on the size of its tables of names (nmbench sets 1,048,576), and on the
     version: 1.12 has no such setting, and its time grows with the square of the number.
 """

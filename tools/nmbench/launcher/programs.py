@@ -27,7 +27,6 @@ class Variant:
     title: str
     backend: str
     job: dict = field(default_factory=dict, hash=False, compare=False)
-    kernels: tuple = ()  # only these; (): all
 
 
 class Programs:
@@ -82,7 +81,7 @@ class Programs:
         result.update(disturbance(before, after))
         said = re.search(r"nmbench (?:refused|failed): (.*)", text)
         if started.returncode != 0:
-            refused = f"nmbench refused: " in text
+            refused = "nmbench refused: " in text
             result["status"] = "refused" if refused else "failed"
             result["reason"] = said[1] if said else f"exit code {started.returncode}: {text.strip()[-300:]}"
             return result

@@ -1,0 +1,219 @@
+#!/usr/bin/python3
+"""nmbench: each kernel in its smallest form, with each back end that is built, by one process and by two.
+
+    tests/bench/nmbench_test.py --build FOLDER [--ranks N]
+
+What the kernels wrote is read back and compared, by the same back end. Where a back end has no way to do a kernel, the
+reason must be the one that is listed here. Then configurations of h5bench: what is run, and what is refused. Exit code 77: not
+built.
+"""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import xml.dom.minidom
+from pathlib import Path
+
+ENV = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+           OMPI_MCA_rmaps_base_oversubscribe="1", HDF5_USE_FILE_LOCKING="FALSE")
+ONE_WRITES = "one file can be written by one process only"
+NO_ARRAYS = "has no arrays that are read and written in parts"
+NO_COMPRESSION = "does not compress values"
+NOT_GROWING = "has no dimensions that grow"
+
+# What each kernel gets; `file` says which steps share a file. In order.
+STEPS = [
+    ("create", {"samples": 40, "values": True}, "samples"), ("open_one", {"samples": 40, "opens": 5}, "samples"),
+    ("list", {}, "samples"), ("read_metadata", {}, "samples"), ("epoch", {"samples": 40}, "samples"),
+    ("create", {"samples": 40, "shared": True}, "shared"), ("create", {"samples": 40, "shape": "one"}, "one"),
+    ("write", {"steps": 2, "lengths": [60]}, "w"), ("read", {"steps": 2, "lengths": [60], "read": "PARTIAL", "partial": 17}, "w"),
+    ("overwrite", {"steps": 2, "lengths": [60]}, "w"),
+    ("write", {"steps": 2, "lengths": [60], "file_pattern": "STRIDED", "stride": 7, "block": 3, "block_count": 6}, "strided"),
+    ("read", {"steps": 2, "lengths": [60], "file_pattern": "STRIDED", "read": "STRIDED", "stride": 7, "block": 3, "block_count": 6},
+     "strided"),
+    ("write", {"steps": 1, "lengths": [12, 10], "collective_data": False}, "w2"),
+    *(("read", {"steps": 1, "lengths": [12, 10], "read": read, "blocks": [2, 2], "strides": [4, 3]}, "w2") for read in ("LDC", "CS")),
+    ("write", {"steps": 1, "lengths": [6, 5, 4], "file_per_process": True}, "w3"),
+    ("write", {"steps": 1, "lengths": [12, 10], "file_pattern": "INTERLEAVED"}, "ci"),
+    ("write", {"steps": 1, "lengths": [12, 10], "memory_pattern": "INTERLEAVED"}, "ic"),
+    ("write", {"steps": 1, "lengths": [60], "memory_pattern": "INTERLEAVED", "file_pattern": "INTERLEAVED"}, "ii"),
+    ("write", {"steps": 1, "lengths": [60], "unlimited": True}, "grows"), ("append", {"steps": 1, "lengths": [60]}, "grows"),
+    ("write", {"steps": 1, "lengths": [60], "deflate": 6, "chunk": [20]}, "deflated"),
+    ("step_arrays", {"steps": 2, "arrays": 3, "rows": 2, "columns": 2, "dataset_rank": 2}, "m2"),
+    ("step_arrays", {"steps": 2, "arrays": 3, "rows": 2, "columns": 2, "dataset_rank": 4, "slowest": "array"}, "m4"),
+    ("same_values", {"arrays": 20}, "same"),
+    ("small_arrays", {"step": "write", "bases": 2, "zones": 2}, "cgns"),
+    *(("small_arrays", {"step": "read", "way": way, "bases": 2, "zones": 2}, "cgns") for way in ("each", "collective", "one_reads")),
+]
+ALONE = ("netcdf4", "hdf5", "lmdb")  # one process writes
+READS = {"list", "read_metadata", "open_one", "epoch"}
+UNVERIFIED = {"list", "read_metadata"}
+problems = []
+
+
+def expected(backend, kernel, job, ranks):
+    """The reason why the back end cannot do this; None: it can."""
+    writes = kernel not in READS and kernel != "read" and job.get("step") != "read"
+    if kernel == "small_arrays" and backend == "lmdb":
+        return NO_ARRAYS
+    if kernel == "small_arrays":
+        return None
+    if backend in ALONE and writes and ranks > 1 and not job.get("file_per_process"):
+        return ONE_WRITES
+    if backend == "lmdb" and kernel not in READS | {"create"}:
+        return NO_ARRAYS
+    if backend == "files" and (job.get("unlimited") or kernel == "append"):
+        return NOT_GROWING
+    if backend in ("nmb", "pnetcdf", "files") and job.get("deflate"):
+        return NO_COMPRESSION
+    return None
+
+
+class Backend:
+    def __init__(self, program, name, work, mpiexec):
+        self.program, self.name, self.work, self.mpiexec = program, name, work, mpiexec
+
+    def run(self, kernel, job, file, ranks):
+        """(exit code, what was said, rows)"""
+        job_file, out = self.work / "job.json", self.work / "out.json"
+        job_file.write_text(json.dumps({**job, "kernel": kernel, "path": str(self.work / f"{self.name}.{file}")}))
+        out.unlink(missing_ok=True)
+        command = [*self.mpiexec, "-n", str(ranks)] if ranks > 1 else []
+        done = subprocess.run([*command, self.program, job_file, out], capture_output=True, text=True, env=ENV, timeout=120)
+        return done.returncode, done.stdout + done.stderr, json.loads(out.read_text()) if done.returncode == 0 else []
+
+
+def check(right, text):
+    if not right:
+        problems.append(text)
+        print("WRONG:", text)
+
+
+def run_kernels(backend, ranks):
+    lost = set()  # files that could not be made
+    done = 0
+    for kernel, job, file in STEPS:
+        job = dict(job)
+        writes_first = kernel in ("create", "write", "step_arrays", "same_values") or job.get("step") == "write"
+        alone = backend.name in ALONE and file == "samples" and kernel == "create"  # others read what it makes
+        of = 1 if job.get("step") == "write" or alone else ranks
+        if kernel == "step_arrays":
+            job["process_columns"] = ranks
+        if kernel not in UNVERIFIED and job.get("step") != "write":
+            job["verify"] = True
+        if file in lost:
+            continue
+        reason = expected(backend.name, kernel, job, of)
+        code, said, rows = backend.run(kernel, job, file, of)
+        where = f"{backend.name}, {ranks} processes, {kernel} {job}"
+        if reason:
+            check(code == (3 if of == 1 else code) and code != 0 and reason in said, f"{where}: expected {reason!r}, found {code} {said[-300:]!r}")
+            if writes_first:
+                lost.add(file)
+            continue
+        if code != 0:
+            check(False, f"{where}: exit code {code}: {said[-300:]}")
+            continue
+        done += 1
+        check(len(rows) == of, f"{where}: {len(rows)} rows")
+        for row in rows:
+            check(row.get("verified") or not job.get("verify"), f"{where}: nothing was compared")
+            phases = sum(phase["wall"] for phase in row["phases"])
+            check(abs(phases - row["total"]) <= 1e-6 + 0.03 * row["total"], f"{where}: phases take {phases}, all {row['total']}")
+            if kernel == "list" and backend.name != "pnetcdf":
+                check(row["counts"]["names"] == (640 if backend.name == "lmdb" else 40), f"{where}: {row['counts']}")
+            if kernel == "read_metadata":
+                check(row["counts"]["variables"] == 640 and row["counts"]["dimensions"] == 960, f"{where}: {row['counts']}")
+    return done
+
+
+def check_differences(backend):
+    """Other values than those that were written are found."""
+    job = {"steps": 1, "lengths": [60], "verify": True}
+    backend.run("write", {key: job[key] for key in ("steps", "lengths")}, "damaged", 1)
+    path = backend.work / f"{backend.name}.damaged"
+    bytes_ = bytearray(path.read_bytes())
+    bytes_[100] ^= 1
+    path.write_bytes(bytes_)
+    code, said, _ = backend.run("read", job, "damaged", 1)
+    check(code == 1 and "what was read back differs" in said, f"a changed byte was not found: {code} {said}")
+    code, said, _ = backend.run("read", {**job, "colour": 1}, "damaged", 1)
+    check(code == 1 and "no parameter colour" in said, f"an unknown parameter was not found: {code} {said}")
+
+
+def configuration(**changes):
+    pattern = {"MEM_PATTERN": "CONTIG", "FILE_PATTERN": "CONTIG", "TIMESTEPS": "2", "DELAYED_CLOSE_TIMESTEPS": "1", "NUM_DIMS": "1",
+               "COLLECTIVE_DATA": "YES", "EMULATED_COMPUTE_TIME_PER_TIMESTEP": "1 ms", "DIM_1": "1 K", "DIM_2": "1", "DIM_3": "1",
+               "CSV_FILE": "out.csv", "MODE": "SYNC"}
+    top = {"mpi": {"command": "mpirun", "ranks": "4", "configuration": "-n 1"}, "vol": {}, "file-system": {}, "directory": "data"}
+    pattern.update({key: value for key, value in changes.items() if key.isupper()})
+    top.update({key.replace("_", "-"): value for key, value in changes.items() if key.islower() and key != "benchmark"})
+    names = changes.get("benchmark", ["write", "read"])
+    top["benchmarks"] = [{"benchmark": name, "file": "test.h5", "configuration": pattern} for name in names]
+    return top
+
+
+def check_h5bench(nmbench, work):
+    def run(document, *options):
+        (work / "c.json").write_text(json.dumps(document))
+        return subprocess.run([nmbench, "c.json", "--out", "out", "--peers", "nmb,files", "--runs", "2", *options], cwd=work,
+                              capture_output=True, text=True, env=ENV, timeout=300)
+
+    done = run(configuration(), "--verify")
+    check(done.returncode == 0, f"h5bench: {done.returncode} {done.stdout} {done.stderr}")
+    document = json.loads((work / "out" / "results.json").read_text())
+    check(document["schema"] == "nmb/nmbench/1" and len(document["rows"]) == 8, f"h5bench: {len(document['rows'])} rows")
+    check(all(s["status"] == "ok" and s["verified"] for s in document["summaries"]), "h5bench: not all are right")
+    check(all(row["ranks"][0]["bytes"] == 2 * 1024 * 32 for row in document["rows"]), "h5bench: bytes of particles")
+    lines = (work / "out" / "nmb" / "1-write" / "out.csv").read_text().splitlines()
+    names = [line.split(", ")[0] for line in lines]
+    check(names == ["metric", "operation", "ranks", "collective data", "collective meta", "subfiling", "total compute time",
+                    "total size", "raw time", "raw rate", "metadata time", "observed rate", "observed time"], f"h5bench's CSV: {names}")
+    check("total size, 64.000, KB" in lines, f"h5bench's CSV: {lines}")
+    with open(work / "out" / "summary.csv") as file:
+        check(len(list(csv.DictReader(file))) == 4, "summary.csv: not 4 rows")
+    charts = list((work / "out" / "charts").glob("*.svg"))
+    check(len(charts) == 2, f"{len(charts)} charts")
+    for chart in charts:
+        xml.dom.minidom.parse(str(chart))
+    check(not list((work / "data").iterdir()), "data files are left")
+    refusals = [
+        ({"MODE": "ASYNC"}, "MODE ASYNC"), ({"benchmark": ["amrex"]}, "benchmark amrex"), ({"benchmark": ["exerciser"]}, "benchmark exerciser"),
+        ({"file_system": {"lustre": {}}}, "file-system"), ({"SUBFILING": "YES"}, "SUBFILING"), ({"NUM_DIMS": "4"}, "NUM_DIMS"),
+        ({"DIM_1": "none"}, "DIM_1"), ({"COLLECTIVE_DATA": "maybe"}, "COLLECTIVE_DATA"), ({"READ_OPTION": "ALL"}, "READ_OPTION"),
+        ({"EMULATED_COMPUTE_TIME_PER_TIMESTEP": "1 year"}, "EMULATED_COMPUTE_TIME"), ({"colour": "red"}, "colour"),
+    ]
+    for changes, word in refusals:
+        done = run(configuration(**changes))
+        check(done.returncode == 2 and word in done.stderr, f"{changes}: expected exit code 2 and {word}, found {done.returncode} {done.stderr}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--mpiexec", default="mpiexec")
+    o = parser.parse_args()
+    programs = next(iter(sorted(o.build.glob("lib*/**/nmbench-nmb"))), None)
+    if not programs:
+        print("skipped: nmbench is not built")
+        return 77
+    ENV.setdefault("NMB_PLUGIN_PATH", str(programs.parent.parent))
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        backends = {program.name.removeprefix("nmbench-"): program for program in sorted(programs.parent.glob("nmbench-*"))}
+        for name, program in backends.items():
+            done = run_kernels(Backend(program, name, work, o.mpiexec.split()), o.ranks)
+            print(f"{name}: {done} kernels by {o.ranks} processes", flush=True)
+        if o.ranks == 1:
+            check_differences(Backend(backends["files"], "files", work, []))
+            check_h5bench(o.build.resolve() / "bin" / "nmbench", work)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
