@@ -45,7 +45,7 @@ STEPS = [
     ("write", {"steps": 1, "lengths": [60], "deflate": 6, "chunk": [20]}, "deflated"),
     ("step_arrays", {"steps": 2, "arrays": 3, "rows": 2, "columns": 2, "dataset_rank": 2}, "m2"),
     ("step_arrays", {"steps": 2, "arrays": 3, "rows": 2, "columns": 2, "dataset_rank": 4, "slowest": "array"}, "m4"),
-    ("same_values", {"arrays": 20}, "same"),
+    ("same_values", {"arrays": 20}, "same"), ("commits", {"blocks": 3, "steps": 4}, "commits"),
     ("small_arrays", {"step": "write", "bases": 2, "zones": 2}, "cgns"),
     *(("small_arrays", {"step": "read", "way": way, "bases": 2, "zones": 2}, "cgns") for way in ("each", "collective", "one_reads")),
 ]
@@ -66,7 +66,7 @@ def expected(backend, kernel, job, ranks):
         return ONE_WRITES
     if backend == "lmdb" and kernel not in READS | {"create"}:
         return NO_ARRAYS
-    if backend == "files" and (job.get("unlimited") or kernel == "append"):
+    if backend == "files" and (job.get("unlimited") or kernel in ("append", "commits")):
         return NOT_GROWING
     if backend in ("nmb", "pnetcdf", "files") and job.get("deflate"):
         return NO_COMPRESSION
@@ -98,7 +98,7 @@ def run_kernels(backend, ranks):
     done = 0
     for kernel, job, file in STEPS:
         job = dict(job)
-        writes_first = kernel in ("create", "write", "step_arrays", "same_values") or job.get("step") == "write"
+        writes_first = kernel in ("create", "write", "step_arrays", "same_values", "commits") or job.get("step") == "write"
         alone = backend.name in ALONE and file == "samples" and kernel == "create"  # others read what it makes
         of = 1 if job.get("step") == "write" or alone else ranks
         if kernel == "step_arrays":

@@ -28,6 +28,8 @@ T check(T result) {
   return result;
 }
 
+constexpr hsize_t kRecordsOfChunk = 64;  // of arrays that are empty when they are defined
+
 // Closes an id when it goes.
 class Id {
  public:
@@ -88,7 +90,7 @@ class Hdf5 final : public Backend {
     H5get_libversion(&major, &minor, &release);
     traits_.library = "HDF5 " + std::to_string(major) + "." + std::to_string(minor) + "." +
                       std::to_string(release);
-    traits_.particles = true;
+    traits_.particles = traits_.grows_by_call = true;
 #ifdef NMBENCH_PARALLEL_HDF5
     traits_.library += ", parallel";
     traits_.collective_definitions = true;
@@ -199,7 +201,10 @@ class Hdf5 final : public Backend {
                    H5Sclose);
     const Id properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     std::vector<hsize_t> chunk = sizes(shape.chunk);
-    if (chunk.empty() && (shape.unlimited || shape.deflate > 0)) chunk = lengths;
+    if (chunk.empty() && (shape.unlimited || shape.deflate > 0)) {
+      chunk = lengths;
+      if (chunk[0] == 0) chunk[0] = kRecordsOfChunk;
+    }
     if (!chunk.empty())
       check(H5Pset_chunk(properties, static_cast<int>(chunk.size()), chunk.data()));
     if (shape.deflate > 0) check(H5Pset_deflate(properties, static_cast<unsigned>(shape.deflate)));

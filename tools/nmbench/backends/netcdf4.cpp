@@ -14,6 +14,8 @@ void check(int status) {
   if (status != NC_NOERR) throw std::runtime_error(nc_strerror(status));
 }
 
+constexpr std::size_t kRecordsOfChunk = 64;  // of arrays that are empty when they are defined
+
 nc_type type_of(Element element) {
   constexpr nc_type types[] = {NC_FLOAT, NC_INT, NC_INT64, NC_DOUBLE};
   return types[static_cast<std::size_t>(element)];
@@ -145,6 +147,7 @@ class NetCdf4 final : public Backend {
     if (!shape.chunk.empty() || shape.unlimited) {
       std::vector<std::size_t> chunk(shape.chunk.begin(), shape.chunk.end());
       if (chunk.empty()) chunk.assign(shape.lengths.begin(), shape.lengths.end());
+      if (chunk[0] == 0) chunk[0] = kRecordsOfChunk;
       if (shape.particles) chunk.push_back(kMembers);
       check(nc_def_var_chunking(group, id, NC_CHUNKED, chunk.data()));
     } else if (shape.deflate == 0) {

@@ -37,13 +37,13 @@ class Library {
   void* handle_;  // stays until the process ends
 };
 
-#define NMBENCH_FUNCTIONS(X)                                                                     \
-  X(inq_libvers)                                                                                 \
-  X(strerror) X(create) X(open) X(enddef) X(close) X(sync) X(def_dim) X(def_var) X(inq)          \
-      X(inq_varname) X(inq_var) X(inq_dimlen) X(inq_varid) X(begin_indep_data) X(end_indep_data) \
-          X(put_vara) X(put_vara_all) X(put_vars) X(put_vars_all) X(get_vara) X(get_vara_all)    \
-              X(get_vars) X(get_vars_all) X(iput_vara) X(iget_vara) X(wait) X(wait_all)          \
-                  X(set_fill)
+#define NMBENCH_FUNCTIONS(X)                                                                  \
+  X(inq_libvers)                                                                              \
+  X(strerror)                                                                                 \
+  X(create) X(open) X(enddef) X(close) X(sync) X(def_dim) X(def_var) X(inq) X(inq_varname)    \
+      X(inq_var) X(inq_dimlen) X(inq_varid) X(begin_indep_data) X(end_indep_data) X(put_vara) \
+          X(put_vara_all) X(put_vars) X(put_vars_all) X(get_vara) X(get_vara_all) X(get_vars) \
+              X(get_vars_all) X(iput_vara) X(iget_vara) X(wait) X(wait_all) X(set_fill)
 
 struct Functions {
 #define NMBENCH_MEMBER(name) decltype(&ncmpi_##name) name = nullptr;
@@ -110,11 +110,16 @@ class PnetCdf final : public Backend {
     MPI_Info info = hints();
     check(f_.open(comm(), path.c_str(), writes ? NC_WRITE : NC_NOWRITE, info, &file_));
     MPI_Info_free(&info);
+    begin_values();
   }
-  void end_define() override { check(f_.enddef(file_)); }
+  void end_define() override {
+    check(f_.enddef(file_));
+    begin_values();
+  }
   void commit() override {
     leave_independent();
     check(f_.sync(file_));
+    begin_values();
   }
   void close() override {
     leave_independent();
@@ -273,6 +278,10 @@ class PnetCdf final : public Backend {
     std::string name = shape.group + "_" + shape.name;
     std::replace(name.begin(), name.end(), '/', '_');  // not allowed in a name
     return name;
+  }
+  // All processes change the mode together, also those that put nothing afterwards.
+  void begin_values() {
+    if (!options_.collective_data) enter_independent();
   }
   void enter_independent() {
     if (!std::exchange(independent_, true)) check(f_.begin_indep_data(file_));

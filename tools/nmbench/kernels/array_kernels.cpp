@@ -719,4 +719,83 @@ void run_small_arrays(Run& run) {
   run.row["verified"] = true;
 }
 
+// Blocks of four arrays that grow by a record in each step, which ends with a commit.
+void run_commits(Run& run) {
+  const std::uint64_t blocks = run.job.number("blocks", 1000), steps = run.job.number("steps", 300);
+  const std::uint64_t length = run.job.number("length", 8);
+  const bool verify = run.job.flag("verify");
+  run.job.check_all_read();
+  run.check_shares_file();
+  const Backend::Traits& traits = run.backend.traits();
+  if (!traits.arrays) throw Refused("has no arrays that are read and written in parts");
+  if (!traits.grows) throw Refused("has no dimensions that grow");
+  run.options.collective_data = false;
+  constexpr std::uint64_t kArrays = 4;
+  const auto share = [&](int rank) {
+    return blocks * static_cast<std::uint64_t>(rank) / static_cast<std::uint64_t>(run.size);
+  };
+  const std::uint64_t first = share(run.rank), behind = share(run.rank + 1);
+  const auto shape_of = [&](std::uint64_t block, std::uint64_t array) {
+    return ArrayShape{"block" + std::to_string(block),
+                      "v" + std::to_string(array),
+                      Element::kDouble,
+                      {0, length},
+                      true};
+  };
+  const auto value = [](std::uint64_t block, std::uint64_t array, std::uint64_t step) {
+    return static_cast<double>(step * 1000 + block % 100 * 10 + array);
+  };
+  std::vector<double> seconds, values(length);
+
+  run.barrier();
+  run.meter.start();
+  run.backend.create(run.path, run.options);
+  // Where definitions are collective, each process has all arrays, and puts values into its own.
+  const bool all = traits.collective_definitions;
+  const std::uint64_t from = all ? 0 : first, to = all ? blocks : behind;
+  std::vector<int> arrays;
+  for (std::uint64_t block = from; block < to; ++block)
+    for (std::uint64_t array = 0; array < kArrays; ++array)
+      arrays.push_back(run.backend.define_array(shape_of(block, array)));
+  run.backend.end_define();
+  run.meter.phase("create");
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    run.barrier();
+    run.meter.skip();
+    const double begin = MPI_Wtime();
+    if (traits.grows_by_call) run.backend.extend(arrays, step + 1);
+    for (std::uint64_t block = first; block < behind; ++block) {
+      for (std::uint64_t array = 0; array < kArrays; ++array) {
+        std::fill(values.begin(), values.end(), value(block, array, step));
+        run.backend.put(arrays[(block - from) * kArrays + array], {{step, 0}, {1, length}},
+                        values.data());
+      }
+    }
+    run.meter.phase("data");
+    run.backend.commit();
+    run.meter.phase("commit");
+    seconds.push_back(MPI_Wtime() - begin);
+  }
+  run.backend.close();
+  run.meter.phase("close");
+  run.row["bytes"] = (behind - first) * kArrays * length * steps * sizeof(double);
+  run.row["latency"] = percentiles(seconds);
+  run.row["operations"] = steps;
+  if (!verify) return;
+  run.barrier();
+  run.backend.open(run.path, run.options, false);
+  std::vector<double> read(steps * length);
+  for (std::uint64_t block = first; block < behind; ++block) {
+    for (std::uint64_t array = 0; array < kArrays; ++array) {
+      const int found = run.backend.find_array(shape_of(block, array));
+      run.backend.get(found, {{0, 0}, {steps, length}}, read.data());
+      run.backend.release(found);
+      for (std::uint64_t i = 0; i < read.size(); ++i)
+        check_same(read[i] == value(block, array, i / length), "records of a block");
+    }
+  }
+  run.backend.close();
+  run.row["verified"] = true;
+}
+
 }  // namespace nmb::bench

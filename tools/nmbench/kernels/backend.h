@@ -91,6 +91,7 @@ class Backend {
     bool defines_first = false;  // definitions come before the first value
     bool arrays = true;          // has hyperslabs
     bool grows = true;           // has unlimited dimensions
+    bool grows_by_call = false;  // extend() comes before values of new records
     bool compresses = true;
     bool particles = false;  // stores members as a compound type; else as one more dimension
   };

@@ -41,5 +41,6 @@ void run_append(Run& run);
 void run_step_arrays(Run& run);
 void run_same_values(Run& run);
 void run_small_arrays(Run& run);
+void run_commits(Run& run);
 
 }  // namespace nmb::bench

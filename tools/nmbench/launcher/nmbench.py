@@ -1,7 +1,7 @@
 """nmbench: runs the same work with NMB, PnetCDF, netCDF-C, HDF5, LMDB and plain files, and compares them.
 
     nmbench CONFIG.json          the benchmarks of a configuration of h5bench, with every back end
-    nmbench run NAME             a built-in set: paper, shared, objects, cgns, same-values, arrays, all
+    nmbench run NAME             a built-in set: paper, shared, objects, cgns, same-values, arrays, commits, all
     nmbench list                 the back ends that are built, and the sets
 
 Each kernel is one source, linked with each library. Runs of the back ends alternate; each run is a new process (or MPI job) with
@@ -21,7 +21,7 @@ What to distrust:
   - times on a shared or virtual machine: look at `disturbed` and at the spread; nmbench sees only its own node;
   - more processes than cores: they wait for each other, and back ends that wait busily take the cores of the others;
   - reads after writes: they come from the memory of the node. For cold reads, write in one job and read in another;
-  - a close without waiting for the device: nothing here waits, in any back end;
+  - a close without waiting for the device: no back end waits, but for `nmb-sync` and PnetCDF's commits;
   - `communication` of other libraries: calls of MPI seen from outside, without what MPI-IO sends inside itself;
   - `check and layout` of PnetCDF: all of end-define but MPI, because it does not say what its check takes. At the application
     level, where each process defines everything, names are compared while they are defined (`create`);
@@ -134,13 +134,13 @@ def run_case(case, programs, folder, scratch, o, report):
             stopped = ""
             for step in case.steps:
                 path = paths[names[step.name]]
-                if step.kernel in ("create", "write", "step_arrays", "same_values") or step.job.get("step") == "write":
+                if step.kernel in ("create", "write", "step_arrays", "same_values", "commits") or step.job.get("step") == "write":
                     remove(path)
                 if stopped:
                     result = {"status": "refused", "reason": f"{stopped} was not possible", "ranks": []}
                 else:
                     job = {**step.job, "kernel": step.kernel, "path": str(path)}
-                    own = {key: value for key, value in variant.job.items() if key == "library" or step.kernel == "create"}
+                    own = {key: value for key, value in variant.job.items() if key in ("library", "sync") or step.kernel == "create"}
                     one = Variant(variant.name, variant.title, variant.backend, own)
                     result = programs.run(one, step.ranks or case.ranks, job, scratch)
                 # Only what makes the file decides about the steps after it.

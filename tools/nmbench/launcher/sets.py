@@ -117,9 +117,22 @@ def arrays(options):
     return cases
 
 
-SETS = {"paper": paper, "shared": shared, "objects": objects, "cgns": cgns, "same-values": same_values, "arrays": arrays}
+def commits(options):
+    """Blocks that grow by a record in each step, which ends with a commit; and one block that grows."""
+    many = {"blocks": scaled(1000, options), "steps": scaled(300, options), "verify": options.verify}
+    one = {"blocks": 1, "steps": scaled(6000, options), "verify": options.verify}
+    variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "hdf5-parallel")
+    if "nmb" in options.peers:
+        # Without it, NMB does not wait for the device; PnetCDF's sync calls MPI_File_sync, HDF5's flush does not wait.
+        variants.append(Variant("nmb-sync", "NMB, waits for the device", "nmb", {"sync": True}))
+    return [Case(f"commits-{name}", f"{job['steps']:,} commits of {job['blocks']:,} growing block{'s' if job['blocks'] > 1 else ''}",
+                 ranks, [Step("commits", "commits", job)], variants) for ranks in options.ranks
+            for name, job in (("many", many), ("one", one))]
+
+
+SETS = {"paper": paper, "shared": shared, "objects": objects, "cgns": cgns, "same-values": same_values, "arrays": arrays, "commits": commits}
 
 
 def all_sets(options):
     """Every set, one after the other."""
-    return [case for function in (paper, shared, objects, cgns, same_values, arrays) for case in function(options)]
+    return [case for function in (paper, shared, objects, cgns, same_values, arrays, commits) for case in function(options)]
