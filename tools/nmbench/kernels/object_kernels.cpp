@@ -67,7 +67,8 @@ void run_create(Run& run) {
   const bool exchanges = traits.collective_definitions && !shared &&
                          !run.options.file_per_process && run.size > 1 && level == "application";
 
-  if (values) run.options.collective_data = false;
+  // Each process opens and fills its own variables.
+  if (values) run.options.collective_data = run.options.collective_metadata = false;
 
   run.barrier();
   run.meter.start();

@@ -151,7 +151,9 @@ def bars(title, found, unit="seconds of the slowest process", value=lambda s: s[
 
 def heap(title, found):
     """Figure 12: the heap at the end of each phase, for the largest number of processes."""
-    found = [s for s in found if s["seconds"] and s["processes"] == max(s["processes"] for s in found)]
+    found = [s for s in found if s["seconds"]]
+    most = max(s["processes"] for s in found)
+    found = [s for s in found if s["processes"] == most]
     phases = list(dict.fromkeys(name for s in found for name in s["heap"]))
     most = max((value for s in found for value in s["heap"].values()), default=1) / 1e6
     drawing = Drawing(f"{title}, {found[0]['processes']} processes", "MB of heap of the process that has most, at the end of each phase",

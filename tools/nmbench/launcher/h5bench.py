@@ -20,7 +20,7 @@ KEYS = {"MEM_PATTERN", "FILE_PATTERN", "READ_OPTION", "TIMESTEPS", "DELAYED_CLOS
         "COLLECTIVE_METADATA", "EMULATED_COMPUTE_TIME_PER_TIMESTEP", "NUM_DIMS", "DIM_1", "DIM_2", "DIM_3", "CHUNK_DIM_1",
         "CHUNK_DIM_2", "CHUNK_DIM_3", "CSV_FILE", "MODE", "STRIDE_SIZE", "STRIDE_SIZE_2", "BLOCK_SIZE", "BLOCK_SIZE_2",
         "BLOCK_SIZE_3", "BLOCK_CNT", "COMPRESS", "FILE_PER_PROC", "TO_READ_NUM_PARTICLES", "NUM_PARTICLES", "ALIGN",
-        "ALIGN_THRESHOLD", "ALIGN_LEN"}
+        "ALIGN_THRESHOLD", "ALIGN_LEN", "SUBFILING", "IO_MEM_LIMIT"}
 METADATA_KEYS = {"version", "steps", "arrays", "rows", "columns", "process-rows", "process-columns", "scaling", "dataset-rank",
                  "slowest-dimension", "layout", "mpi-io", "csv-file", "hdf5-file"}
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -92,6 +92,10 @@ def pattern_job(benchmark, configuration):
     mode = word("MODE", c.get("MODE", "SYNC"), ("SYNC", "ASYNC", "LOG"))
     if mode != "SYNC":
         raise Refused(f"MODE {mode}: nmbench has no mode in which writing goes on while the program computes")
+    if flag("SUBFILING", c.get("SUBFILING", "NO")):
+        raise Refused("SUBFILING YES: only HDF5 1.14 and later has subfiles")
+    if number("IO_MEM_LIMIT", c.get("IO_MEM_LIMIT", 0)) != 0:
+        raise Refused("IO_MEM_LIMIT: it limits writing that goes on while the program computes, which nmbench does not have")
     dimensions = number("NUM_DIMS", c.get("NUM_DIMS", 1))
     if not 1 <= dimensions <= 3:
         raise Refused(f"NUM_DIMS: found {dimensions}, expected 1, 2 or 3")

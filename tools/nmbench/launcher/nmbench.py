@@ -201,6 +201,8 @@ def main(arguments=None, programs_folder=None):
     scratch = (directory / "nmbench-job")
     scratch.mkdir(exist_ok=True)  # all nodes must see it
 
+    if not any(case.variants for case in cases):
+        fail("none of --peers can do this")
     last = {}
 
     def report(row, step):

@@ -67,9 +67,12 @@ class Programs:
         job_file.write_text(json.dumps({**job, **variant.job}))
         out.unlink(missing_ok=True)
         before = counters()
-        started = subprocess.Popen(self.command(variant.backend, ranks, job_file, out), env=self.env, text=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                   start_new_session=True)
+        command = self.command(variant.backend, ranks, job_file, out)
+        try:
+            started = subprocess.Popen(command, env=self.env, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, start_new_session=True)
+        except OSError as error:
+            return {"status": "failed", "reason": f"cannot start {command[0]}: {error.strerror}", "ranks": []}
         try:
             text, _ = started.communicate(timeout=self.timeout)
         except subprocess.TimeoutExpired:
