@@ -208,6 +208,7 @@ class Hdf5 final : public Backend {
     if (!chunk.empty())
       check(H5Pset_chunk(properties, static_cast<int>(chunk.size()), chunk.data()));
     if (shape.deflate > 0) check(H5Pset_deflate(properties, static_cast<unsigned>(shape.deflate)));
+    if (options_.compact && chunk.empty()) check(H5Pset_layout(properties, H5D_COMPACT));
     const hid_t type = shape.particles ? together_ : type_of(shape.element);
     const hid_t set = check(
         H5Dcreate2(group, shape.name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT));
@@ -250,6 +251,11 @@ class Hdf5 final : public Backend {
   void get(int array, const Slab& slab, void* values) override {
     read(array, slab, arrays_.at(static_cast<std::size_t>(array)).memory, values);
   }
+  // A collective read of a whole data set: one process reads, and sends.
+  void get_same(int array, const Slab&, void* values) override {
+    const Array& a = arrays_.at(static_cast<std::size_t>(array));
+    check(H5Dread(a.id, a.memory, H5S_ALL, H5S_ALL, transfer_, values));
+  }
   void get_particles(int array, const Slab& slab, std::uint32_t* particles) override {
     read(array, slab, together_, particles);
   }
@@ -266,11 +272,13 @@ class Hdf5 final : public Backend {
   };
 
   hid_t start(const FileOptions& options) {
+    options_ = options;
     arrays_.clear();
     groups_.clear();
     if (transfer_ >= 0) H5Pclose(transfer_);
     transfer_ = check(H5Pcreate(H5P_DATASET_XFER));
     const hid_t access = check(H5Pcreate(H5P_FILE_ACCESS));
+    if (options.latest) check(H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST));
     if (options.alignment > 0)
       check(H5Pset_alignment(access, options.alignment_threshold, options.alignment));
 #ifdef NMBENCH_PARALLEL_HDF5
@@ -359,6 +367,7 @@ class Hdf5 final : public Backend {
   }
 
   Traits traits_;
+  FileOptions options_;
   hid_t file_ = -1, transfer_ = -1, together_ = -1, alone_[kMembers] = {};
   std::map<std::string, hid_t> groups_;
   std::vector<Array> arrays_;

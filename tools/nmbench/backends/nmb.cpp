@@ -169,6 +169,28 @@ class Nmb final : public Backend {
     arrays_.push_back({found->second, *variable, shape.element, shape.group});
     return static_cast<int>(arrays_.size()) - 1;
   }
+  // Rank 0 reads the blocks and sends them.
+  std::vector<int> find_same(const std::vector<ArrayShape>& shapes) override {
+    std::vector<std::string_view> names;
+    std::map<std::string_view, std::size_t> numbers;
+    for (const ArrayShape& shape : shapes)
+      if (numbers.emplace(shape.group, names.size()).second) names.push_back(shape.group);
+    const std::vector<BlockView> blocks = check(reader_->try_open_blocks(names));
+    std::vector<int> arrays;
+    for (const ArrayShape& shape : shapes) {
+      views_.push_back({blocks[numbers[shape.group]].var(shape.name), shape.element});
+      arrays.push_back(static_cast<int>(views_.size()) - 1);
+    }
+    return arrays;
+  }
+  void get_same(int number, const Slab& slab, void* values) override {
+    if (!ranks_in_use()) return get(number, slab, values);
+    const View& view = views_.at(static_cast<std::size_t>(number));
+    const MemoryType type = memory_of(view.element);
+    check(view.var.try_read_same({slab.start, slab.count, slab.stride},
+                                 MutableArray(type, {static_cast<std::byte*>(values),
+                                                     slab.elements() * memory_type_size(type)})));
+  }
   void extend(const std::vector<int>& arrays, std::uint64_t length) override {
     check(writer_->extend(array(arrays.at(0)).block, length));
   }

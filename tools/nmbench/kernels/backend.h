@@ -66,6 +66,8 @@ struct FileOptions {
   bool sync = false;    // wait for the device at a commit
   std::uint64_t hash_size = 0;  // of PnetCDF's tables of names; 0: the library's default
   std::uint64_t alignment = 0, alignment_threshold = 0;  // HDF5: of objects of at least this size
+  bool latest = false;                                   // HDF5: the newest form of each structure
+  bool compact = false;  // HDF5: values of arrays lie in their object headers
 };
 
 // Definitions that were read, and a sum of hashes that does not depend on their order.
@@ -124,6 +126,10 @@ class Backend {
   // The first dimension of these arrays, which are all of one group, becomes `length`.
   virtual void extend(const std::vector<int>& arrays, std::uint64_t length);
   // collective: all processes call; a selection may be empty.
+  // All processes want the same arrays and values: the library's own way of reading them once, if
+  // it has one.
+  virtual std::vector<int> find_same(const std::vector<ArrayShape>& shapes);
+  virtual void get_same(int array, const Slab& slab, void* values) { get(array, slab, values); }
   virtual void put(int array, const Slab& slab, const void* values);
   virtual void get(int array, const Slab& slab, void* values);
   // One member of an array of particles.

@@ -72,6 +72,8 @@ void run(const std::string& job_path, const std::string& out_path, int rank, int
   options.checks = job.flag("checks");
   options.sync = job.flag("sync");
   options.hash_size = job.number("hash_size", 0);
+  options.latest = job.flag("latest");
+  options.compact = job.flag("compact");
   options.alignment = job.number("alignment", 0);
   options.alignment_threshold = job.number("alignment_threshold", 0);
   if (options.file_per_process) run.path = path_of_rank(run.path, rank);
@@ -82,6 +84,7 @@ void run(const std::string& job_path, const std::string& out_path, int rank, int
   row["library"] = backend->traits().library;
   row["phases"] = run.meter.json();
   row["total"] = run.meter.total();
+  row["wall"] = run.meter.wall();
   if (const std::string notes = backend->notes(); !notes.empty()) row["notes"] = notes;
   nlohmann::json numbers = nlohmann::json::object();
   for (const auto& [key, value] : backend->numbers()) numbers[key] = value;

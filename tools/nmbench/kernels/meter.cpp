@@ -56,7 +56,14 @@ Usage usage_now() {
 
 void Meter::start() {
   phases_.clear();
+  skipped_ = 0;
   start_ = last_ = usage_now();
+}
+
+void Meter::skip() {
+  const double from = last_.wall;
+  last_ = usage_now();
+  skipped_ += last_.wall - from;
 }
 
 void Meter::phase(const std::string& name) {

@@ -37,8 +37,11 @@ class Meter {
   // added to it.
   void phase(const std::string& name);
   // What happened since the last phase ended belongs to none.
-  void skip() { last_ = usage_now(); }
+  void skip();
   double total() const;  // wall seconds of all phases
+  // From start() to the end of the last phase, without what was skipped. The counters that phase()
+  // reads are no part of a phase: this is what they add.
+  double wall() const { return last_.wall - start_.wall - skipped_; }
   nlohmann::json json() const;
 
  private:
@@ -48,6 +51,7 @@ class Meter {
     std::uint64_t heap_at_end = 0;
   };
   Usage start_, last_;
+  double skipped_ = 0;
   std::vector<Phase> phases_;
 };
 

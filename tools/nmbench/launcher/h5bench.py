@@ -7,20 +7,18 @@ from pathlib import Path
 
 from cases import Case, Step
 
-PATTERNS = ("write", "write-unlimited", "read", "overwrite", "append")
+PATTERNS = ("write", "write-unlimited", "write_normal_dist", "write_var_normal_dist", "read", "overwrite", "append")
 NOT_HERE = {
     "openpmd": "it runs the openPMD API's own program", "amrex": "it runs AMReX's own program",
     "macsio": "it runs MACSio", "exerciser": "it calls HDF5's own functions with all their settings",
     "e3sm": "its decompositions are read from a file of E3SM-IO, which nmbench does not read yet",
-    "write_normal_dist": "parts of different lengths are not supported yet",
-    "write_var_normal_dist": "parts of different lengths are not supported yet",
 }
 # Keys of the pattern benchmarks; whatever is not here is refused.
 KEYS = {"MEM_PATTERN", "FILE_PATTERN", "READ_OPTION", "TIMESTEPS", "DELAYED_CLOSE_TIMESTEPS", "COLLECTIVE_DATA",
         "COLLECTIVE_METADATA", "EMULATED_COMPUTE_TIME_PER_TIMESTEP", "NUM_DIMS", "DIM_1", "DIM_2", "DIM_3", "CHUNK_DIM_1",
         "CHUNK_DIM_2", "CHUNK_DIM_3", "CSV_FILE", "MODE", "STRIDE_SIZE", "STRIDE_SIZE_2", "BLOCK_SIZE", "BLOCK_SIZE_2",
         "BLOCK_SIZE_3", "BLOCK_CNT", "COMPRESS", "FILE_PER_PROC", "TO_READ_NUM_PARTICLES", "NUM_PARTICLES", "ALIGN",
-        "ALIGN_THRESHOLD", "ALIGN_LEN", "SUBFILING", "IO_MEM_LIMIT"}
+        "ALIGN_THRESHOLD", "ALIGN_LEN", "SUBFILING", "IO_MEM_LIMIT", "STDEV_DIM_1"}
 METADATA_KEYS = {"version", "steps", "arrays", "rows", "columns", "process-rows", "process-columns", "scaling", "dataset-rank",
                  "slowest-dimension", "layout", "mpi-io", "csv-file", "hdf5-file"}
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -125,17 +123,19 @@ def pattern_job(benchmark, configuration):
         job["stride"] = number("STRIDE_SIZE", c.get("STRIDE_SIZE", 1))
         job["block"] = number("BLOCK_SIZE", c.get("BLOCK_SIZE", 1))
         job["block_count"] = number("BLOCK_CNT", c.get("BLOCK_CNT", 1))
-    if benchmark in ("write", "write-unlimited"):
+    if benchmark.startswith("write"):
         compressed = flag("COMPRESS", c.get("COMPRESS", "NO"))
         chunk = [number(key, c.get(key, length)) for key, length in zip(("CHUNK_DIM_1", "CHUNK_DIM_2", "CHUNK_DIM_3"), lengths)]
         if compressed:
             job.update(deflate=DEFLATE, chunk=chunk, collective_data=True)  # as h5bench
         if benchmark == "write-unlimited":
             job["unlimited"] = True
+        if benchmark.endswith("normal_dist"):
+            job["deviation"] = number("STDEV_DIM_1", c.get("STDEV_DIM_1", 1))
     if benchmark == "read":
         job["read"] = word("READ_OPTION", c.get("READ_OPTION", "FULL"), ("FULL", "PARTIAL", "STRIDED", "LDC", "RDC", "PRL", "CS"))
-        if job["read"] == "PARTIAL":
-            job["partial"] = number("TO_READ_NUM_PARTICLES", c.get("TO_READ_NUM_PARTICLES", 0))
+        if job["read"] == "PARTIAL":  # without a number, h5bench reads all
+            job["partial"] = number("TO_READ_NUM_PARTICLES", c.get("TO_READ_NUM_PARTICLES", 0)) or lengths[0]
         if job["read"] in ("LDC", "RDC", "PRL", "CS"):
             job["blocks"] = [number(key, c.get(key, 0)) for key in ("BLOCK_SIZE", "BLOCK_SIZE_2")]
             job["strides"] = [number(key, c.get(key, 0)) for key in ("STRIDE_SIZE", "STRIDE_SIZE_2")]
@@ -202,7 +202,7 @@ def read(path, variants, scale_compute=1.0):
             raise Refused(f"benchmark {benchmark}: nmbench has no such benchmark")
         written.add(file)
         steps.append(Step(name, kernel, job, csv=configuration.get("CSV_FILE") or configuration.get("csv-file") or "",
-                          operation=benchmark.replace("-", " ")))
+                          operation="write_var_normal_dist" if "deviation" in job else benchmark.replace("-", " ")))
         files[name] = file
     ranks, launcher, words = ranks_of(document.get("mpi", {}))
     case = Case(Path(path).stem, f"h5bench: {Path(path).name}", ranks, steps, variants, files)
