@@ -184,6 +184,17 @@ def check_schema(document, schema):
     walk(document, schema, "results.json")
 
 
+def check_list(nmbench, backends):
+    """Each back end is listed, and those that are not built are named."""
+    done = subprocess.run([nmbench, "list"], capture_output=True, text=True, env=ENV)
+    listed = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if not line.startswith("run "))
+    check(set(backends) <= set(listed), f"nmbench list: {done.stdout}")
+    for name, title in listed.items():
+        check((name in backends) != title.endswith(": not built"), f"nmbench list: {name} {title}")
+        if name not in backends:
+            print(f"{name}: not built, not tested")
+
+
 def check_h5bench(nmbench, work):
     def run(document, *options):
         (work / "c.json").write_text(json.dumps(document))
@@ -235,6 +246,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         backends = {program.name.removeprefix("nmbench-"): program for program in sorted(programs.parent.glob("nmbench-*"))}
+        check_list(o.build.resolve() / "bin" / "nmbench", backends)
         for name, program in backends.items():
             done = run_kernels(Backend(program, name, work, o.mpiexec.split()), o.ranks)
             print(f"{name}: {done} kernels by {o.ranks} processes", flush=True)
