@@ -5,6 +5,7 @@
 #include <pnetcdf.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 #include "backend.h"
@@ -37,14 +38,15 @@ class Library {
   void* handle_;  // stays until the process ends
 };
 
-#define NMBENCH_FUNCTIONS(X)                                                                       \
-  X(inq_libvers)                                                                                   \
-  X(strerror)                                                                                      \
-  X(create)                                                                                        \
-  X(open) X(enddef) X(close) X(sync) X(def_dim) X(def_var) X(inq) X(inq_varname) X(inq_var)        \
-      X(inq_dimlen) X(inq_varid) X(begin_indep_data) X(end_indep_data) X(put_vara) X(put_vara_all) \
-          X(put_vars) X(put_vars_all) X(get_vara) X(get_vara_all) X(get_vars) X(get_vars_all)      \
-              X(iput_vara) X(iget_vara) X(wait) X(wait_all) X(set_fill)
+#define NMBENCH_FUNCTIONS(X)                                                                      \
+  X(inq_libvers)                                                                                  \
+  X(strerror)                                                                                     \
+  X(create)                                                                                       \
+  X(open)                                                                                         \
+  X(enddef) X(close) X(sync) X(def_dim) X(def_var) X(inq) X(inq_varname) X(inq_var) X(inq_dimlen) \
+      X(inq_varid) X(begin_indep_data) X(end_indep_data) X(put_vara) X(put_vara_all) X(put_vars)  \
+          X(put_vars_all) X(get_vara) X(get_vara_all) X(get_vars) X(get_vars_all) X(iput_vara)    \
+              X(iget_vara) X(wait) X(wait_all) X(set_fill)
 
 struct Functions {
 #define NMBENCH_MEMBER(name) decltype(&ncmpi_##name) name = nullptr;
@@ -266,6 +268,13 @@ class PnetCdf final : public Backend {
   }
   MPI_Comm comm() const { return options_.file_per_process ? MPI_COMM_SELF : MPI_COMM_WORLD; }
   MPI_Info hints() const {
+    int major = 0, minor = 0;
+    std::sscanf(f_.inq_libvers(), "%d.%d", &major, &minor);
+    if (options_.hash_size > 0 && major == 1 && minor < 13)
+      throw Refused(
+          "before release 1.13, PnetCDF's tables of names have a fixed size, so that its time "
+          "grows "
+          "with the square of the objects; --pnetcdf names a later one");
     MPI_Info info = MPI_INFO_NULL;
     MPI_Info_create(&info);
     if (options_.hash_size > 0) {

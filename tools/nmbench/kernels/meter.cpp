@@ -40,7 +40,7 @@ void add_system_calls(Usage* usage) {
   ++usage->reads;
 }
 
-}  // namespace
+Clocks clocks_now() { return {seconds_of(CLOCK_MONOTONIC), seconds_of(CLOCK_PROCESS_CPUTIME_ID)}; }
 
 Usage usage_now() {
   Usage usage;
@@ -51,31 +51,35 @@ Usage usage_now() {
   getrusage(RUSAGE_SELF, &process);
   usage.peak_rss = static_cast<std::uint64_t>(process.ru_maxrss) * 1024;
   usage.mpi = mpi_use();
-  usage.cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-  usage.wall = seconds_of(CLOCK_MONOTONIC);
   return usage;
 }
+
+}  // namespace
 
 void Meter::start() {
   phases_.clear();
   skipped_ = 0;
   start_ = last_ = usage_now();
+  begin_ = clocks_now();
+  started_ = ended_ = begin_.wall;
 }
 
 void Meter::skip() {
-  const double from = last_.wall;
+  const double from = begin_.wall;
   last_ = usage_now();
-  skipped_ += last_.wall - from;
+  begin_ = clocks_now();
+  skipped_ += begin_.wall - from;
 }
 
 void Meter::phase(const std::string& name) {
+  const Clocks end = clocks_now();
   const Usage now = usage_now();
   auto found = std::find_if(phases_.begin(), phases_.end(),
                             [&](const Phase& phase) { return phase.name == name; });
   if (found == phases_.end()) found = phases_.insert(phases_.end(), Phase{name});
+  found->time.wall += end.wall - begin_.wall;
+  found->time.cpu += end.cpu - begin_.cpu;
   Usage& sum = found->sum;
-  sum.wall += now.wall - last_.wall;
-  sum.cpu += now.cpu - last_.cpu;
   sum.reads += now.reads - last_.reads;
   sum.read_bytes += now.read_bytes - last_.read_bytes;
   sum.writes += now.writes - last_.writes;
@@ -88,12 +92,17 @@ void Meter::phase(const std::string& name) {
   sum.mpi.file_seconds += now.mpi.file_seconds - last_.mpi.file_seconds;
   sum.peak_rss = now.peak_rss;
   found->heap_at_end = now.heap;
-  last_ = usage_now();  // reading the counters is no cost of the next phase
+  last_ = now;
+  ended_ = end.wall;
+  begin_ = clocks_now();
+  found->metering += begin_.wall - end.wall;
 }
+
+double Meter::wall() const { return ended_ - started_ - skipped_; }
 
 double Meter::total() const {
   double sum = 0;
-  for (const Phase& phase : phases_) sum += phase.sum.wall;
+  for (const Phase& phase : phases_) sum += phase.time.wall;
   return sum;
 }
 
@@ -106,8 +115,9 @@ nlohmann::json Meter::json() const {
   for (const Phase& phase : phases_) {
     const Usage& u = phase.sum;
     all.push_back({{"name", phase.name},
-                   {"wall", u.wall},
-                   {"cpu", u.cpu},
+                   {"wall", phase.time.wall},
+                   {"cpu", phase.time.cpu},
+                   {"metering", phase.metering},
                    {"heap", static_cast<std::int64_t>(phase.heap_at_end - start_.heap)},
                    {"peak_rss", u.peak_rss},
                    {"reads", call(u.reads)},

@@ -23,7 +23,7 @@ class Case:
     steps: list
     variants: list
     files: dict = field(default_factory=dict)  # step -> file name; default: the case's
-    chart: str = "bars"
+    figures: tuple = ()  # creation by phase: which figures of the paper its two charts have the form of, as words in brackets
 
 
 def variants_in_turn(variants, run):

@@ -1,13 +1,16 @@
 """Charts as SVG, each with colours for light and dark, and a page with all of them and the tables."""
 
 import html
+import math
+import textwrap
 
 # Colours that differ in brightness too: (light, dark).
 COLOURS = [("#1f5fa8", "#6fb1ff"), ("#c2571a", "#ff9d5c"), ("#2e7d4f", "#6fd39a"), ("#7a3e9d", "#cf9bf0"), ("#b8860b", "#f0c64a"),
            ("#a32035", "#ff8091"), ("#3f7f8c", "#7fd0de"), ("#666666", "#b5b5b5"), ("#5b6b1f", "#c3d66a"), ("#8a5a44", "#d9a68c")]
 PART_ORDER = ["exchange", "communication", "consistency check", "check and layout", "create", "write metadata", "write index", "close", "other"]
-WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 760, 300, 64, 34, 74
+WIDTH, LEFT, RIGHT, TOP, PLOT = 760, 64, 8, 52, 200
 SIGNS = {"missing": "not built", "refused": "not possible", "failed": "failed"}
+PHASE_ORDER = ["exchange", "create", "end_define"]  # as they happen; others follow in their own order
 
 
 def escape(text):
@@ -15,24 +18,22 @@ def escape(text):
 
 
 def style():
-    light = "".join(f".c{i}{{fill:{a};stroke:{a}}}" for i, (a, _) in enumerate(COLOURS))
-    dark = "".join(f".c{i}{{fill:{b};stroke:{b}}}" for i, (_, b) in enumerate(COLOURS))
+    light = "".join(f".c{i}{{fill:{a}}}.k{i}{{stroke:{a}}}" for i, (a, _) in enumerate(COLOURS))
+    dark = "".join(f".c{i}{{fill:{b}}}.k{i}{{stroke:{b}}}" for i, (_, b) in enumerate(COLOURS))
     return ("<style>text{font:12px system-ui,sans-serif;fill:#222}.t{font-size:14px;font-weight:600}.g{stroke:#ddd}.a{stroke:#555}"
-            ".l{fill:none;stroke-width:2}.w{stroke:#222;stroke-width:1.2}.s{font-size:10px}.b{fill:#fff}" + light +
+            ".l{fill:none;stroke-width:2}.i{fill:none;stroke:#888;stroke-dasharray:4 4}.w{fill:none;stroke:#222;stroke-width:1.2}"
+            ".s{font-size:10px}.b{fill:#fff}" + light +
             "@media(prefers-color-scheme:dark){text{fill:#ddd}.g{stroke:#3a3a3a}.a{stroke:#999}.w{stroke:#eee}.b{fill:#161616}" + dark +
             "}</style>")
 
 
-def nice(most):
-    """A round number of at least `most`."""
+def ticks(most):
+    """Round numbers from 0 to at least `most`."""
     if most <= 0:
-        return 1.0
-    power = 1.0
-    while power * 10 <= most:
-        power *= 10
-    while power > most:
-        power /= 10
-    return next(power * step for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if power * step >= most * 0.9999)
+        return [0.0, 1.0]
+    power = 10.0 ** math.floor(math.log10(most / 4))
+    step = next(power * n for n in (1, 2, 2.5, 5, 10) if power * n * 5 >= most * 0.9999)
+    return [step * n for n in range(math.ceil(most / step - 1e-9) + 1)]
 
 
 def number(value):
@@ -40,28 +41,34 @@ def number(value):
 
 
 class Drawing:
-    def __init__(self, title, unit, most, legend, height=HEIGHT):
-        self.height, self.unit, self.most = height, unit, nice(most)
-        self.bottom = height - BOTTOM
-        self.parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">',
-                      style(), f'<rect class="b" width="{WIDTH}" height="{height}"/>', f'<text class="t" x="8" y="18">{escape(title)}</text>']
-        for step in range(5):
-            value = self.most * step / 4
+    """An axis, bars or lines above it, and below it labels, notes and the legend: [(name, colour)]."""
+
+    def __init__(self, title, unit, most, legend, notes=(), labels=1):
+        marks = ticks(most)
+        self.most, self.bottom = marks[-1], TOP + PLOT
+        self.parts = [f'<text class="t" x="8" y="18">{escape(title)}</text>', f'<text class="s" x="8" y="34">{escape(unit)}</text>']
+        for value in marks:
             y = self.y(value)
-            self.parts.append(f'<line class="{"a" if step == 0 else "g"}" x1="{LEFT}" x2="{WIDTH - 8}" y1="{y:.1f}" y2="{y:.1f}"/>')
+            self.parts.append(f'<line class="{"a" if value == 0 else "g"}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
             self.parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{number(value)}</text>')
-        self.parts.append(f'<text class="s" x="8" y="{TOP - 2}">{escape(unit)}</text>')
-        x, y = LEFT, height - 24
+        y = self.bottom + 8 + 15 * labels
+        for note in notes:
+            for line in textwrap.wrap(note, 110):
+                y += 14
+                self.parts.append(f'<text class="s" x="{LEFT}" y="{y}">{escape(line)}</text>')
+        x, y = LEFT, y + 22
         for name, colour in legend:
-            width = 18 + 6.6 * len(name)
+            width = 28 + 6.2 * len(name)
             if x + width > WIDTH:
-                x, y = LEFT, y + 15
+                x, y = LEFT, y + 16
             self.parts.append(f'<rect class="c{colour}" x="{x:.0f}" y="{y - 9}" width="10" height="10"/>')
             self.parts.append(f'<text class="s" x="{x + 14:.0f}" y="{y}">{escape(name)}</text>')
             x += width
+        self.height = y + 12
+        self.title = title
 
     def y(self, value):
-        return self.bottom - (self.bottom - TOP) * value / self.most
+        return self.bottom - PLOT * value / self.most
 
     def bar(self, x, width, low, high, colour, title, faint=False):
         top, foot = self.y(high), self.y(low)
@@ -69,123 +76,150 @@ class Drawing:
         self.parts.append(f'<rect class="c{colour}"{opacity} x="{x:.1f}" y="{top:.1f}" width="{width:.1f}" height="{max(0.0, foot - top):.1f}">'
                           f"<title>{escape(title)}</title></rect>")
 
-    def whisker(self, x, low, high):
-        a, b = self.y(min(high, self.most)), self.y(low)
-        self.parts.append(f'<path class="w" fill="none" d="M{x - 4:.1f} {a:.1f}h8M{x:.1f} {a:.1f}V{b:.1f}M{x - 4:.1f} {b:.1f}h8"/>')
+    def whisker(self, x, spread, width):
+        """Extremes, and the median as a number above them if there is room."""
+        a, b = self.y(spread["max"]), self.y(spread["min"])
+        if b - a > 1:
+            self.parts.append(f'<path class="w" d="M{x - 4:.1f} {a:.1f}h8M{x:.1f} {a:.1f}V{b:.1f}M{x - 4:.1f} {b:.1f}h8"/>')
+        if width >= 28:
+            self.text(x, a - 5, number(spread["median"]), small=True)
 
     def text(self, x, y, text, small=False):
         self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle"{" class=" + chr(34) + "s" + chr(34) if small else ""}>{escape(text)}</text>')
 
     def line(self, points, colour):
-        path = " ".join(f"{x:.1f},{self.y(min(value, self.most)):.1f}" for x, value in points)
-        self.parts.append(f'<polyline class="l c{colour}" style="fill:none" points="{path}"/>')
+        path = " ".join(f"{x:.1f},{self.y(value):.1f}" for x, value in points)
+        self.parts.append(f'<polyline class="l k{colour}" points="{path}"/>')
         for x, value in points:
-            self.parts.append(f'<circle class="c{colour}" cx="{x:.1f}" cy="{self.y(min(value, self.most)):.1f}" r="3"><title>{number(value)}</title></circle>')
+            self.parts.append(f'<circle class="c{colour}" cx="{x:.1f}" cy="{self.y(value):.1f}" r="3"><title>{number(value)}</title></circle>')
 
     def svg(self):
-        return "".join(self.parts) + "</svg>\n"
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{escape(self.title)}">'
+        return head + style() + f'<rect class="b" width="{WIDTH}" height="{self.height}"/>' + "".join(self.parts) + "</svg>\n"
 
 
-def groups_of(found):
-    """[(label, summaries)]: a group for each number of processes."""
-    return [(f"{n} process{'es' if n > 1 else ''}", [s for s in found if s["processes"] == n]) for n in sorted({s["processes"] for s in found})]
+def processes(n):
+    return f"{n:,} process{'es' if n > 1 else ''}"
+
+
+def disturbed_note(found):
+    """What the reader must know of the bars."""
+    shown = [s for s in found if s["seconds"]]
+    bad = [s for s in shown if s["disturbed"] == s["runs"]]
+    return [f"Other programs or the host disturbed every run of {len(bad)} of the {len(shown)} figures."] if bad else []
+
+
+class Groups:
+    """Places of bars: a group for each number of processes, in it a bar for each way."""
+
+    def __init__(self, found):
+        self.variants = list(dict.fromkeys(s["variant"] for s in found))
+        self.titles = {s["variant"]: s["variant_title"] for s in found}
+        self.found = {(s["processes"], s["variant"]): s for s in found}
+        self.numbers = sorted({s["processes"] for s in found})
+        self.room = (WIDTH - LEFT - RIGHT) / max(1, len(self.numbers))
+        self.width = min(50.0, self.room * 0.85 / max(1, len(self.variants)))
+
+    def middle(self, group):
+        return LEFT + self.room * (group + 0.5)
+
+    def bars(self):
+        """(x of the bar, its variant, its summary or None)"""
+        for group, number_of in enumerate(self.numbers):
+            left = self.middle(group) - self.width * len(self.variants) / 2
+            for i, variant in enumerate(self.variants):
+                yield left + self.width * i, variant, self.found.get((number_of, variant))
+
+    def label(self, drawing, y):
+        for group, number_of in enumerate(self.numbers):
+            drawing.text(self.middle(group), y, processes(number_of))
 
 
 def stacked(title, found):
     """Figures 7 to 10: a group for each number of processes, a bar for each way, its parts on top of each other."""
     names = [name for name in PART_ORDER if any(name in (s.get("parts") or {}) for s in found)]
-    variants = list(dict.fromkeys(s["variant"] for s in found))
-    letters = {variant: chr(ord("A") + i) for i, variant in enumerate(variants)}
-    titles = {s["variant"]: s["variant_title"] for s in found}
+    groups = Groups(found)
+    letters = {variant: chr(ord("A") + i) for i, variant in enumerate(groups.variants)}
     most = max((s["seconds"]["max"] for s in found if s["seconds"]), default=1)
-    drawing = Drawing(title, "seconds of the slowest process", most, [(name, PART_ORDER.index(name)) for name in names], HEIGHT + 30)
-    groups = groups_of(found)
-    room = (WIDTH - LEFT - 8) / max(1, len(groups))
-    for g, (label, group) in enumerate(groups):
-        width = min(46.0, room * 0.8 / max(1, len(variants)))
-        left = LEFT + room * g + (room - width * len(variants)) / 2
-        drawing.text(LEFT + room * (g + 0.5), drawing.bottom + 30, label)
-        for i, variant in enumerate(variants):
-            s = next((s for s in group if s["variant"] == variant), None)
-            x = left + width * i
-            drawing.text(x + width / 2, drawing.bottom + 14, letters[variant], small=True)
-            if not s or not s["seconds"]:
-                continue
-            low = 0.0
-            for name in names:
-                value = s["parts"].get(name, 0.0)
-                drawing.bar(x + 2, width - 4, low, min(low + value, drawing.most), PART_ORDER.index(name), f"{s['variant_title']}: {name} {number(value)} s")
-                low += value
-            drawing.whisker(x + width / 2, s["seconds"]["min"], s["seconds"]["max"])
-    words = ", ".join(f"{letters[v]} {titles[v]}" for v in variants)
-    drawing.parts.append(f'<text class="s" x="{LEFT}" y="{drawing.bottom + 46}">{escape(words)}</text>')
+    several = len(groups.variants) > 1
+    notes = [", ".join(f"{letters[v]}: {groups.titles[v]}" for v in groups.variants)] if several else []
+    drawing = Drawing(title, "seconds of the slowest process", most, [(name, PART_ORDER.index(name)) for name in names],
+                      notes + disturbed_note(found), labels=2 if several else 1)
+    groups.label(drawing, drawing.bottom + (32 if several else 17))
+    for x, variant, s in groups.bars():
+        if several:
+            drawing.text(x + groups.width / 2, drawing.bottom + 14, letters[variant], small=True)
+        if not s or not s["seconds"]:
+            drawing.text(x + groups.width / 2, drawing.bottom - 3, "–", small=True)
+            continue
+        low = 0.0
+        for name in names:
+            value = s["parts"].get(name, 0.0)
+            drawing.bar(x + 2, groups.width - 4, low, low + value, PART_ORDER.index(name), f"{s['variant_title']}: {name} {number(value)} s")
+            low += value
+        drawing.whisker(x + groups.width / 2, s["seconds"], groups.width)
     return drawing.svg()
 
 
-def bars(title, found, unit="seconds of the slowest process", value=lambda s: s["seconds"]):
+def bars(title, found):
     """A group for each number of processes, a bar for each way. Faint: no different from NMB within the spread of the runs."""
-    variants = list(dict.fromkeys(s["variant"] for s in found))
-    colour = {variant: i % len(COLOURS) for i, variant in enumerate(variants)}
-    titles = {s["variant"]: s["variant_title"] for s in found}
-    values = [value(s) for s in found]
-    drawing = Drawing(title, unit, max((v["max"] for v in values if v), default=1), [(titles[v], colour[v]) for v in variants])
-    groups = groups_of(found)
-    room = (WIDTH - LEFT - 8) / max(1, len(groups))
-    for g, (label, group) in enumerate(groups):
-        width = min(50.0, room * 0.85 / max(1, len(variants)))
-        left = LEFT + room * g + (room - width * len(variants)) / 2
-        drawing.text(LEFT + room * (g + 0.5), drawing.bottom + 16, label)
-        for i, variant in enumerate(variants):
-            s = next((s for s in group if s["variant"] == variant), None)
-            spread = s and value(s)
-            x = left + width * i
-            if not spread:
-                drawing.text(x + width / 2, drawing.bottom - 3, "–", small=True)
-                continue
-            drawing.bar(x + 2, width - 4, 0, spread["median"], colour[variant],
-                        f"{titles[variant]}: {number(spread['median'])} ({number(spread['min'])} to {number(spread['max'])})",
-                        faint=bool(s.get("within_spread")))
-            drawing.whisker(x + width / 2, spread["min"], spread["max"])
+    groups = Groups(found)
+    colour = {variant: i % len(COLOURS) for i, variant in enumerate(groups.variants)}
+    most = max((s["seconds"]["max"] for s in found if s["seconds"]), default=1)
+    drawing = Drawing(title, "seconds of the slowest process", most, [(groups.titles[v], colour[v]) for v in groups.variants], disturbed_note(found))
+    groups.label(drawing, drawing.bottom + 17)
+    for x, variant, s in groups.bars():
+        if not s or not s["seconds"]:
+            drawing.text(x + groups.width / 2, drawing.bottom - 3, "–", small=True)
+            continue
+        spread = s["seconds"]
+        drawing.bar(x + 2, groups.width - 4, 0, spread["median"], colour[variant],
+                    f"{groups.titles[variant]}: {number(spread['median'])} s ({number(spread['min'])} to {number(spread['max'])})",
+                    faint=bool(s.get("within_spread")))
+        drawing.whisker(x + groups.width / 2, spread, groups.width)
     return drawing.svg()
 
 
 def heap(title, found):
     """Figure 12: the heap at the end of each phase, for the largest number of processes."""
     found = [s for s in found if s["seconds"]]
-    most = max(s["processes"] for s in found)
-    found = [s for s in found if s["processes"] == most]
+    largest = max(s["processes"] for s in found)
+    found = [s for s in found if s["processes"] == largest]
     phases = list(dict.fromkeys(name for s in found for name in s["heap"]))
+    phases.sort(key=lambda name: PHASE_ORDER.index(name) if name in PHASE_ORDER else len(PHASE_ORDER))
     most = max((value for s in found for value in s["heap"].values()), default=1) / 1e6
-    drawing = Drawing(f"{title}, {found[0]['processes']} processes", "MB of heap of the process that has most, at the end of each phase",
-                      most, [(s["variant_title"], i % len(COLOURS)) for i, s in enumerate(found)])
-    room = (WIDTH - LEFT - 8) / len(phases)
+    drawing = Drawing(f"{title}, {processes(largest)}", "MB of heap at the end of each phase, of the process that has most", most,
+                      [(s["variant_title"], i % len(COLOURS)) for i, s in enumerate(found)])
+    room = (WIDTH - LEFT - RIGHT) / len(phases)
+    width = min(50.0, room * 0.85 / len(found))
     for p, name in enumerate(phases):
-        drawing.text(LEFT + room * (p + 0.5), drawing.bottom + 16, name)
-        width = min(50.0, room * 0.85 / len(found))
+        drawing.text(LEFT + room * (p + 0.5), drawing.bottom + 17, name.replace("_", "-"))
         for i, s in enumerate(found):
             if name in s["heap"]:
-                x = LEFT + room * p + (room - width * len(found)) / 2 + width * i
-                drawing.bar(x + 2, width - 4, 0, s["heap"][name] / 1e6, i % len(COLOURS), f"{s['variant_title']}: {number(s['heap'][name] / 1e6)} MB")
+                x, value = LEFT + room * p + (room - width * len(found)) / 2 + width * i, s["heap"][name] / 1e6
+                drawing.bar(x + 2, width - 4, 0, value, i % len(COLOURS), f"{s['variant_title']}: {number(value)} MB")
+                if width >= 28:
+                    drawing.text(x + width / 2, drawing.y(value) - 5, number(value), small=True)
     return drawing.svg()
 
 
 def speed_up(title, found):
-    """Figure 11: against the smallest number of processes."""
+    """Figure 11: against the smallest number of processes. Dashed: as many times as fast as there are processes."""
     found = [s for s in found if s["seconds"]]
     ranks = sorted({s["processes"] for s in found})
-    variants = list(dict.fromkeys(s["variant"] for s in found))
     series = {}
-    for variant in variants:
-        times = {s["processes"]: s["seconds"]["median"] for s in found if s["variant"] == variant}
-        if ranks[0] in times:
-            series[variant] = [(n, times[ranks[0]] / times[n]) for n in ranks if n in times]
-    most = max((value for points in series.values() for _, value in points), default=1)
+    for s in found:
+        series.setdefault(s["variant"], {})[s["processes"]] = s["seconds"]["median"]
+    series = {variant: [(n, times[ranks[0]] / times[n]) for n in ranks if n in times] for variant, times in series.items() if ranks[0] in times}
     titles = {s["variant"]: s["variant_title"] for s in found}
-    drawing = Drawing(title, f"times as fast as with {ranks[0]} process{'es' if ranks[0] > 1 else ''}", most,
-                      [(titles[v], i % len(COLOURS)) for i, v in enumerate(series)])
-    place = {n: LEFT + (WIDTH - LEFT - 8) * (i + 0.5) / len(ranks) for i, n in enumerate(ranks)}
+    most = max(value for points in series.values() for _, value in points)
+    drawing = Drawing(title, f"times as fast as with {processes(ranks[0])}", most * 1.15, [(titles[v], i % len(COLOURS)) for i, v in enumerate(series)],
+                      disturbed_note(found))
+    place = {n: LEFT + (WIDTH - LEFT - RIGHT) * (i + 0.5) / len(ranks) for i, n in enumerate(ranks)}
     for n in ranks:
-        drawing.text(place[n], drawing.bottom + 16, n)
+        drawing.text(place[n], drawing.bottom + 17, processes(n))
+    ideal = [(place[n], n / ranks[0]) for n in ranks if n / ranks[0] <= drawing.most]
+    drawing.parts.append('<polyline class="i" points="' + " ".join(f"{x:.1f},{drawing.y(value):.1f}" for x, value in ideal) + '"/>')
     for i, points in enumerate(series.values()):
         drawing.line([(place[n], value) for n, value in points], i % len(COLOURS))
     return drawing.svg()
@@ -200,6 +234,7 @@ def table(found):
         remarks += [s["reason"]] if s["reason"] else []
         remarks += [f"{s['disturbed']} of {s['runs']} runs disturbed"] if s["disturbed"] else []
         remarks += ["read back and compared"] if s["verified"] else []
+        remarks += [s["notes"]] if s.get("notes") else []
         if s.get("latency"):
             remarks.append("each: p50 {p50:.3g} s, p99 {p99:.3g} s".format(**s["latency"]))
         cells = [s["processes"], s["variant_title"]]
@@ -214,6 +249,17 @@ def table(found):
             cells += [""] * 9
         cells.append("; ".join(filter(None, remarks)))
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}" for cell in cells))
+    return "\n".join(rows) + "</table>"
+
+
+def objects(found):
+    """Table 1: what a process defines, at most."""
+    rows = ["<table><tr><th>processes<th>variables a process<th>dimensions a process<th>variables in all<th>dimensions in all"]
+    for n in sorted({s["processes"] for s in found}):
+        most = next((s["counts"] for s in found if s["processes"] == n and s.get("counts")), None)
+        if most:
+            cells = [n, *(f"{most[key]:,.0f}" for key in ("variables", "dimensions", "all_variables", "all_dimensions"))]
+            rows.append("<tr>" + "".join(f"<td>{cell}" for cell in cells))
     return "\n".join(rows) + "</table>"
 
 
@@ -241,7 +287,7 @@ def write_page(folder, cases, found, machine):
         (out / f"{name}.svg").write_text(svg)
         body.append(svg)
 
-    kinds = {case.name: case.chart for case in cases}
+    creations = {case.name: case.figures for case in cases if case.figures}
     for name in dict.fromkeys(s["case"] for s in found):
         of_case = [s for s in found if s["case"] == name]
         body.append(f"<h2>{escape(of_case[0]['title'])}</h2>")
@@ -250,16 +296,18 @@ def write_page(folder, cases, found, machine):
             file = f"{name}-{step}".replace(" ", "-").replace("/", "-")
             body.append(f"<h3>{escape(step)}</h3>")
             if any(s["seconds"] for s in some):
-                if kinds.get(name) == "creation" and step == "create":
-                    add(file, stacked(f"{name}: time of creation by phase", some))
+                if name in creations and step == "create":
+                    all_ways, alone = creations[name]
+                    body.append(objects(some))
+                    add(file, stacked(f"{name}: time by phase{all_ways}", some))
                     only = [s for s in some if s["variant"] == "nmb" and s["seconds"]]
                     if only:
-                        add(f"{file}-nmb", stacked(f"{name}: time of creation by phase, NMB alone", only))
-                    add(f"{file}-heap", heap(f"{name}: memory", some))
+                        add(f"{file}-nmb", stacked(f"{name}: time by phase, NMB alone{alone}", only))
                     if len({s["processes"] for s in some}) > 1:
-                        add(f"{file}-speed-up", speed_up(f"{name}: speed-up", some))
+                        add(f"{file}-speed-up", speed_up(f"{name}: speed-up (as figure 11)", some))
+                    add(f"{file}-heap", heap(f"{name}: memory (as figure 12)", some))
                 else:
-                    add(file, bars(f"{name}: {step}", some))
+                    add(file, bars(f"{name}: {step.replace('_', ' ')}", some))
             body.append(table(some))
     words = "{cpu}, {cores} cores, {system}, host {host}, {time}; load before {load:.2f}".format(**machine)
     (folder / "index.html").write_text(PAGE % (escape(words), "\n".join(body)))

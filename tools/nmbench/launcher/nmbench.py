@@ -25,8 +25,9 @@ What to distrust:
   - `communication` of other libraries: calls of MPI seen from outside, without what MPI-IO sends inside itself;
   - `check and layout` of PnetCDF: all of end-define but MPI, because it does not say what its check takes. At the application
     level, where each process defines everything, names are compared while they are defined (`create`);
-  - PnetCDF's times for very many objects: they depend on the size of its tables of names (nmbench sets 1,048,576), and on the
-    version: 1.12 has no such setting, and its time grows with the square of the number.
+  - `application level`: PnetCDF compares definitions only in its safe mode, a collective call for each; NMB always does;
+  - PnetCDF's times for very many objects: they depend on the size of its tables of names (nmbench sets the paper's sizes).
+    Releases before 1.13 have no such setting and are refused; --pnetcdf names a later libpnetcdf.so.
 """
 
 import argparse
@@ -43,7 +44,7 @@ import h5bench  # noqa: E402
 import results  # noqa: E402
 import sets  # noqa: E402
 from cases import variants_in_turn  # noqa: E402
-from programs import BACKENDS, Programs, Variant, bytes_of, remove  # noqa: E402
+from programs import BACKENDS, Programs, bytes_of, remove  # noqa: E402
 
 
 def fail(text):
@@ -51,12 +52,17 @@ def fail(text):
     sys.exit(2)
 
 
+def library(text):
+    path = Path(text).resolve()
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"{path}: there is no such library")
+    return str(path)
+
+
 def labelled(text):
     label, _, path = text.rpartition("=")
-    path = Path(path).resolve()
-    if not path.exists():
-        raise argparse.ArgumentTypeError(f"{path}: there is no such library")
-    return label or path.parent.parent.name, str(path)
+    path = library(path)
+    return label or Path(path).parent.parent.name, path
 
 
 def positive(text):
@@ -87,8 +93,7 @@ def parse(arguments, programs_folder):
                                                        "else FOLDER/files")
     parser.add_argument("--peers", type=words(list(BACKENDS)), default=list(BACKENDS), metavar="NAME,...",
                         help="back ends; default: " + ",".join(BACKENDS))
-    parser.add_argument("--pnetcdf-library", type=labelled, action="append", default=[], dest="pnetcdf_libraries", metavar="[LABEL=]PATH",
-                        help="another libpnetcdf.so, whose definitions are collective (run paper)")
+    parser.add_argument("--pnetcdf", type=library, default="", metavar="PATH", help="the libpnetcdf.so to use; default: the one that was found")
     parser.add_argument("--library-level", type=labelled, action="append", default=[], dest="library_levels", metavar="[LABEL=]PATH",
                         help="a libpnetcdf.so in which each process defines its own objects (run paper)")
     parser.add_argument("--ranks", type=numbers, default=None, metavar="N,...",
@@ -117,10 +122,13 @@ def run_case(case, programs, folder, scratch, o, report):
     missing = [variant for variant in case.variants if not programs.has(variant.backend)]
     present = [variant for variant in case.variants if variant not in missing]
 
+    def job_of(step, variant):
+        return {**step.job, **{key: value for key, value in variant.job.items() if key != "level" or step.kernel == "create"}}
+
     def row_of(step, variant, run, result, path):
         return {"case": case.name, "title": case.title, "step": step.name, "kernel": step.kernel, "variant": variant.name,
                 "variant_title": variant.title, "backend": variant.backend, "processes": step.ranks or case.ranks, "run": run,
-                "job": step.job, "disturbed": False, "file_bytes": bytes_of(path) if path else 0, **result}
+                "job": job_of(step, variant), "disturbed": False, "file_bytes": bytes_of(path) if path else 0, **result}
 
     for variant in missing:
         rows += [row_of(step, variant, 0, {"status": "missing", "reason": "not built: its library was not found", "ranks": []}, None)
@@ -133,16 +141,16 @@ def run_case(case, programs, folder, scratch, o, report):
             paths = {file: folder / f"{case.name}.{variant.name}.{case.ranks}.{file}" for file in names.values()}
             stopped = ""
             for step in case.steps:
+                if variant.only not in ("", step.name):
+                    continue
                 path = paths[names[step.name]]
                 if step.kernel in ("create", "write", "step_arrays", "same_values", "commits") or step.job.get("step") == "write":
                     remove(path)
                 if stopped:
                     result = {"status": "refused", "reason": f"{stopped} was not possible", "ranks": []}
                 else:
-                    job = {**step.job, "kernel": step.kernel, "path": str(path)}
-                    own = {key: value for key, value in variant.job.items() if key in ("library", "sync") or step.kernel == "create"}
-                    one = Variant(variant.name, variant.title, variant.backend, own)
-                    result = programs.run(one, step.ranks or case.ranks, job, scratch)
+                    job = {**job_of(step, variant), "kernel": step.kernel, "path": str(path)}
+                    result = programs.run(variant.backend, step.ranks or case.ranks, job, scratch)
                 # Only what makes the file decides about the steps after it.
                 makes = step.kernel in ("create", "write", "small_arrays") and (step is case.steps[0] or not step.measured)
                 if result["status"] != "ok" and makes:
@@ -162,7 +170,7 @@ def main(arguments=None, programs_folder=None):
     o = parse(arguments, programs_folder)
     if o.programs is None or not Path(o.programs).is_dir():
         fail("found no folder with the programs of the back ends")
-    programs = Programs(o.programs, o.launcher, o.timeout)
+    programs = Programs(o.programs, o.launcher, o.timeout, o.pnetcdf)
     known = {**sets.SETS, "all": sets.all_sets}
     if o.what == ["list"]:
         for name, title in BACKENDS.items():

@@ -27,11 +27,12 @@ class Variant:
     title: str
     backend: str
     job: dict = field(default_factory=dict, hash=False, compare=False)
+    only: str = ""  # the only step of the case that it does; default: all
 
 
 class Programs:
-    def __init__(self, folder, launcher, timeout):
-        self.folder, self.timeout = Path(folder), timeout
+    def __init__(self, folder, launcher, timeout, pnetcdf=""):
+        self.folder, self.timeout, self.pnetcdf = Path(folder), timeout, pnetcdf
         self.launcher = launcher or self.usual_launcher()
         # The plug-in of MPI lies beside the folder of the programs. Open MPI refuses to run as root unless told twice.
         self.env = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
@@ -61,13 +62,14 @@ class Programs:
             return program
         return shlex.split(self.launcher.format(ranks=ranks)) + program
 
-    def run(self, variant, ranks, job, scratch):
+    def run(self, backend, ranks, job, scratch):
         """One run of a kernel: {status, reason, seconds of the command, ranks: rows of each process, ...}."""
         job_file, out = scratch / "job.json", scratch / "out.json"
-        job_file.write_text(json.dumps({**job, **variant.job}))
+        library = {"library": self.pnetcdf} if backend == "pnetcdf" else {}
+        job_file.write_text(json.dumps({**library, **job}))
         out.unlink(missing_ok=True)
         before = counters()
-        command = self.command(variant.backend, ranks, job_file, out)
+        command = self.command(backend, ranks, job_file, out)
         try:
             started = subprocess.Popen(command, env=self.env, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.STDOUT, start_new_session=True)

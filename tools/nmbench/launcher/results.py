@@ -61,7 +61,9 @@ def parts(row):
         found["close"] = max(0.0, seconds("close") - writer["writer_metadata"] - writer["writer_index"])
     else:
         inner = ("create", "end_define", "close")
-        found["communication"] = sum(seconds(name, "mpi_seconds") for name in inner)
+        # In its safe mode, PnetCDF compares each definition when it is made.
+        found["consistency check"] = seconds("create", "mpi_seconds") if row["job"].get("checks") else 0.0
+        found["communication"] = sum(seconds(name, "mpi_seconds") for name in inner) - found["consistency check"]
         found["write metadata"] = sum(seconds(name, "mpi_file_seconds") for name in inner)
         own = {name: max(0.0, seconds(name) - seconds(name, "mpi_seconds") - seconds(name, "mpi_file_seconds")) for name in inner}
         found.update({"create": own["create"], "check and layout": own["end_define"], "close": own["close"]})
@@ -97,6 +99,11 @@ def summaries(rows):
             for key in ("reads", "read_bytes", "writes", "written_bytes", "messages", "collectives", "sent_bytes"):
                 sums = [[p[key] for rank in row["ranks"] for p in rank["phases"]] for row in used]
                 summary[key] = None if any(value is None for values in sums for value in values) else middle(map(sum, sums))
+            summary["notes"] = used[0]["ranks"][0].get("notes", "")
+            counts = [rank["counts"] for rank in used[0]["ranks"] if "counts" in rank]
+            if counts and "blocks" in counts[0]:
+                summary["counts"] = {key: max(c[key] for c in counts) for key in counts[0]}
+                summary["counts"].update({f"all_{key}": sum(c[key] for c in counts) for key in counts[0]})
             summary["file_bytes"] = used[0]["file_bytes"]
             summary["bytes"] = sum(rank.get("bytes", 0) for rank in used[0]["ranks"])
             latency = [rank["latency"] for row in used for rank in row["ranks"] if rank.get("latency")]

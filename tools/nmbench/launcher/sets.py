@@ -4,11 +4,16 @@ from cases import Case, Step
 from programs import BACKENDS, Variant
 
 SAMPLES = {"98M": 35_530, "1G": 355_300}  # of 16 variables and 24 dimensions, as in dataset_98M and dataset_1G of the paper
-HASH_SIZE = 1 << 20  # of PnetCDF's tables of names: the paper's choice for the larger set
+FIGURES = {"98M": (" (as figure 7)", " (as figure 9)"), "1G": (" (as figure 8)", " (as figure 10)")}
 
 
 def scaled(count, options):
     return max(1, round(count * options.scale))
+
+
+def hash_size(samples):
+    """Of PnetCDF's tables of names: the paper's choices. With fewer objects, the library's own choice is as fast."""
+    return {} if samples < 1_000 else {"hash_size": 1 << 14 if samples <= SAMPLES["98M"] else 1 << 20}
 
 
 def backends(options, *names):
@@ -20,10 +25,11 @@ def creation_variants(options):
     found = backends(options, "nmb")
     if "pnetcdf" in options.peers:
         found.append(Variant("application-level", "application level (PnetCDF)", "pnetcdf", {"level": "application"}))
-        for label, path in options.pnetcdf_libraries:
-            found.append(Variant(label, f"application level ({label})", "pnetcdf", {"level": "application", "library": path}))
+        # NMB always compares what processes define; PnetCDF does so in its safe mode.
+        found.append(Variant("application-level-checked", "application level, safe mode", "pnetcdf", {"level": "application", "checks": True},
+                             only="create"))
         for label, path in options.library_levels:
-            found.append(Variant(label, f"library level ({label})", "pnetcdf", {"level": "library", "library": path}))
+            found.append(Variant(label, f"library level ({label})", "pnetcdf", {"level": "library", "library": path}, only="create"))
     return found
 
 
@@ -33,34 +39,36 @@ def paper(options):
     for name in options.sets:
         samples = scaled(SAMPLES[name], options)
         for ranks in options.ranks:
-            create = {"samples": samples, "hash_size": HASH_SIZE, "verify": options.verify}
+            tuned = hash_size(samples)
+            create = {"samples": samples, **tuned, "verify": options.verify}
             variants = creation_variants(options)
             if "hdf5-parallel" in options.peers and options.with_hdf5:
                 variants.append(Variant("hdf5-parallel", BACKENDS["hdf5-parallel"], "hdf5-parallel"))
             cases.append(Case(f"create-{name}", f"create {samples:,} samples of the shape of dataset_{name}", ranks,
-                              [Step("create", "create", create), Step("read_metadata", "read_metadata")], variants, chart="creation"))
+                              [Step("create", "create", create), Step("read_metadata", "read_metadata", tuned)], variants, figures=FIGURES[name]))
     return cases
 
 
 def shared(options):
     """All processes define the same objects."""
     samples = scaled(SAMPLES["98M"] // 10, options)
-    job = {"samples": samples, "shared": True, "hash_size": HASH_SIZE, "verify": options.verify}
+    job = {"samples": samples, "shared": True, **hash_size(samples), "verify": options.verify}
     variants = backends(options, "nmb", "pnetcdf", "hdf5-parallel")
     if "pnetcdf" in options.peers:
         # NMB always compares what processes define; PnetCDF does so in its safe mode.
         variants.append(Variant("pnetcdf-checked", "CDF-5 (PnetCDF, safe mode)", "pnetcdf", {"checks": True}))
     return [Case("create-shared", f"define the same {samples:,} samples in all processes", ranks, [Step("create", "create", job)],
-                 variants, chart="creation") for ranks in options.ranks]
+                 variants, figures=("", "")) for ranks in options.ranks]
 
 
 def objects(options):
     """One process creates samples with values; then open one, list, read all metadata, read all in a random order."""
     samples = scaled(SAMPLES["98M"] // 10, options)
     job, verify = {"samples": samples}, {"verify": options.verify}
-    steps = [Step("create", "create", {**job, **verify, "values": True, "hash_size": HASH_SIZE}),
-             Step("open_one", "open_one", {**job, **verify, "opens": min(100, samples)}), Step("list", "list"),
-             Step("read_metadata", "read_metadata"), Step("epoch", "epoch", {**job, **verify})]
+    tuned = hash_size(samples)
+    steps = [Step("create", "create", {**job, **verify, **tuned, "values": True}),
+             Step("open_one", "open_one", {**job, **verify, **tuned, "opens": min(100, samples)}), Step("list", "list", tuned),
+             Step("read_metadata", "read_metadata", tuned), Step("epoch", "epoch", {**job, **verify, **tuned})]
     variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "lmdb", "files")
     return [Case("objects", f"{samples:,} samples with values, one process", 1, steps, variants)]
 
