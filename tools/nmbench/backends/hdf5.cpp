@@ -236,6 +236,11 @@ class Hdf5 final : public Backend {
   void put(int array, const Slab& slab, const void* values) override {
     write(array, slab, arrays_.at(static_cast<std::size_t>(array)).memory, values, 1);
   }
+  void put_own(const std::vector<Put>& puts) override {
+    for (const Put& one : puts)
+      write(one.array, one.slab, arrays_.at(static_cast<std::size_t>(one.array)).memory, one.values,
+            1, H5P_DEFAULT);
+  }
   void put_member(int array, const Slab& slab, std::size_t member, const void* values) override {
     write(array, slab, alone_[member], values, 1);
   }
@@ -354,10 +359,14 @@ class Hdf5 final : public Backend {
     return check(H5Screate_simple(static_cast<int>(lengths.size()), lengths.data(), nullptr));
   }
   void write(int array, const Slab& slab, hid_t type, const void* values, std::uint64_t apart) {
+    write(array, slab, type, values, apart, transfer_);
+  }
+  void write(int array, const Slab& slab, hid_t type, const void* values, std::uint64_t apart,
+             hid_t transfer) {
     const hid_t set = arrays_.at(static_cast<std::size_t>(array)).id;
     const Id file(selection_in_file(set, slab), H5Sclose);
     const Id memory(selection_in_memory(slab, apart), H5Sclose);
-    check(H5Dwrite(set, type, memory, file, transfer_, values));
+    check(H5Dwrite(set, type, memory, file, transfer, values));
   }
   void read(int array, const Slab& slab, hid_t type, void* values) {
     const hid_t set = arrays_.at(static_cast<std::size_t>(array)).id;

@@ -216,6 +216,15 @@ class Nmb final : public Backend {
     check(options_.collective_data && ranks_in_use() ? writer_->wait_all(requests)
                                                      : writer_->wait(requests));
   }
+  void put_own(const std::vector<Put>& puts) override {
+    for (const Put& one : puts) {
+      const Array& a = array(one.array);
+      const MemoryType type = memory_of(a.element);
+      check(writer_->put(a.block, a.variable, {one.slab.start, one.slab.count, {}},
+                         ConstArray(type, {static_cast<const std::byte*>(one.values),
+                                           one.slab.elements() * memory_type_size(type)})));
+    }
+  }
   void get(int number, const Slab& slab, void* values) override {
     const View& view = views_.at(static_cast<std::size_t>(number));
     const MemoryType type = memory_of(view.element);

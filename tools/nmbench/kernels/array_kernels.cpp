@@ -753,7 +753,6 @@ void run_commits(Run& run) {
   const Backend::Traits& traits = run.backend.traits();
   if (!traits.arrays) throw Refused("has no arrays that are read and written in parts");
   if (!traits.grows) throw Refused("has no dimensions that grow");
-  run.options.collective_data = false;
   constexpr std::uint64_t kArrays = 4;
   const auto share = [&](int rank) {
     return blocks * static_cast<std::uint64_t>(rank) / static_cast<std::uint64_t>(run.size);
@@ -769,7 +768,8 @@ void run_commits(Run& run) {
   const auto value = [](std::uint64_t block, std::uint64_t array, std::uint64_t step) {
     return static_cast<double>(step * 1000 + block % 100 * 10 + array);
   };
-  std::vector<double> seconds, values(length);
+  std::vector<double> seconds, values((behind - first) * kArrays * length);
+  std::vector<Backend::Put> puts;
 
   run.barrier();
   run.meter.start();
@@ -784,17 +784,19 @@ void run_commits(Run& run) {
   run.backend.end_define();
   run.meter.phase("create");
   for (std::uint64_t step = 0; step < steps; ++step) {
+    puts.clear();
+    double* next = values.data();
+    for (std::uint64_t block = first; block < behind; ++block) {
+      for (std::uint64_t array = 0; array < kArrays; ++array, next += length) {
+        std::fill(next, next + length, value(block, array, step));
+        puts.push_back({arrays[(block - from) * kArrays + array], {{step, 0}, {1, length}}, next});
+      }
+    }
     run.barrier();
     run.meter.skip();
     const double begin = MPI_Wtime();
     if (traits.grows_by_call) run.backend.extend(arrays, step + 1);
-    for (std::uint64_t block = first; block < behind; ++block) {
-      for (std::uint64_t array = 0; array < kArrays; ++array) {
-        std::fill(values.begin(), values.end(), value(block, array, step));
-        run.backend.put(arrays[(block - from) * kArrays + array], {{step, 0}, {1, length}},
-                        values.data());
-      }
-    }
+    run.backend.put_own(puts);
     run.meter.phase("data");
     run.backend.commit();
     run.meter.phase("commit");
@@ -807,6 +809,7 @@ void run_commits(Run& run) {
   run.row["operations"] = steps;
   if (!verify) return;
   run.barrier();
+  run.options.collective_data = false;
   run.backend.open(run.path, run.options, false);
   std::vector<double> read(steps * length);
   for (std::uint64_t block = first; block < behind; ++block) {

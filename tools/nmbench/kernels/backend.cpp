@@ -43,6 +43,9 @@ std::vector<int> Backend::find_same(const std::vector<ArrayShape>& shapes) {
 }
 void Backend::put(int, const Slab&, const void*) { no_arrays(); }
 void Backend::get(int, const Slab&, void*) { no_arrays(); }
+void Backend::put_own(const std::vector<Put>& puts) {
+  for (const Put& one : puts) put(one.array, one.slab, one.values);
+}
 
 // The members are one more dimension, the fastest.
 static Slab with_members(const Slab& slab, std::uint64_t first, std::uint64_t count) {

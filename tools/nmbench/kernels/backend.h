@@ -132,6 +132,13 @@ class Backend {
   virtual void get_same(int array, const Slab& slab, void* values) { get(array, slab, values); }
   virtual void put(int array, const Slab& slab, const void* values);
   virtual void get(int array, const Slab& slab, void* values);
+  // Puts into arrays of this process alone, all together; the other processes call for their own.
+  struct Put {
+    int array;
+    Slab slab;
+    const void* values;
+  };
+  virtual void put_own(const std::vector<Put>& puts);
   // One member of an array of particles.
   virtual void put_member(int array, const Slab& slab, std::size_t member, const void* values);
   // Whole particles.

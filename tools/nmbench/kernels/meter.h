@@ -24,11 +24,11 @@ struct Clocks {
   double wall = 0, cpu = 0;
 };
 struct Usage {
-  std::uint64_t heap = 0;      // bytes that malloc has given out
   std::uint64_t peak_rss = 0;  // most resident bytes so far
   std::uint64_t reads = 0, read_bytes = 0, writes = 0, written_bytes = 0;  // system calls
   MpiUse mpi;
 };
+
 class Meter {
  public:
   // Begins to count. Memory is relative to this moment.
@@ -39,22 +39,23 @@ class Meter {
   // What happened since the last phase ended belongs to none.
   void skip();
   double total() const;  // wall seconds of all phases
-  double wall() const;   // from start() to the end of the last phase, without what was skipped
+  // From start() to the end of the last phase, without what was skipped: the phases, and what was
+  // metered between them.
+  double wall() const { return ended_ - started_ - skipped_; }
   nlohmann::json json() const;
 
  private:
   struct Phase {
     std::string name;
     Clocks time{};
-    // Wall seconds that phase() took to read the counters, which are no part of the phase. malloc
-    // counts what it has given out by a walk over what was freed: long after many small objects.
-    double metering = 0;
+    double metering = 0;  // wall seconds to read the counters, which are no part of the phase
     Usage sum{};
-    std::uint64_t heap_at_end = 0;
+    std::uint64_t heap_at_end = 0;  // bytes that malloc has given out
   };
-  Usage start_, last_;  // counters
-  Clocks begin_;        // of the phase
-  double started_ = 0, skipped_ = 0;
+  Usage last_;    // counters
+  Clocks begin_;  // of the phase
+  std::uint64_t heap_at_start_ = 0;
+  double started_ = 0, ended_ = 0, skipped_ = 0;
   std::vector<Phase> phases_;
 };
 

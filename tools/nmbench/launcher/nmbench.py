@@ -93,7 +93,7 @@ def parse(arguments, programs_folder):
                                                        "else FOLDER/files")
     parser.add_argument("--peers", type=words(list(BACKENDS)), default=list(BACKENDS), metavar="NAME,...",
                         help="back ends; default: " + ",".join(BACKENDS))
-    parser.add_argument("--pnetcdf", type=library, default="", metavar="PATH", help="the libpnetcdf.so to use; default: the one that was found")
+    parser.add_argument("--pnetcdf", type=library, metavar="PATH", help="the libpnetcdf.so to use; default: the one that was found")
     parser.add_argument("--library-level", type=labelled, action="append", default=[], dest="library_levels", metavar="[LABEL=]PATH",
                         help="a libpnetcdf.so in which each process defines its own objects (run paper)")
     parser.add_argument("--ranks", type=numbers, default=None, metavar="N,...",

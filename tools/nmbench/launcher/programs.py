@@ -31,7 +31,7 @@ class Variant:
 
 
 class Programs:
-    def __init__(self, folder, launcher, timeout, pnetcdf=""):
+    def __init__(self, folder, launcher, timeout, pnetcdf=None):
         self.folder, self.timeout, self.pnetcdf = Path(folder), timeout, pnetcdf
         self.launcher = launcher or self.usual_launcher()
         # The plug-in of MPI lies beside the folder of the programs. Open MPI refuses to run as root unless told twice.
@@ -65,7 +65,7 @@ class Programs:
     def run(self, backend, ranks, job, scratch):
         """One run of a kernel: {status, reason, seconds of the command, ranks: rows of each process, ...}."""
         job_file, out = scratch / "job.json", scratch / "out.json"
-        library = {"library": self.pnetcdf} if backend == "pnetcdf" else {}
+        library = {"library": self.pnetcdf} if backend == "pnetcdf" and self.pnetcdf else {}
         job_file.write_text(json.dumps({**library, **job}))
         out.unlink(missing_ok=True)
         before = counters()

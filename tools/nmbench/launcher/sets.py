@@ -130,9 +130,9 @@ def commits(options):
     many = {"blocks": scaled(1000, options), "steps": scaled(300, options), "verify": options.verify}
     one = {"blocks": 1, "steps": scaled(6000, options), "verify": options.verify}
     variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "hdf5-parallel")
-    if "nmb" in options.peers:
-        # Without it, NMB does not wait for the device; PnetCDF's sync calls MPI_File_sync, HDF5's flush does not wait.
-        variants.append(Variant("nmb-sync", "NMB, waits for the device", "nmb", {"sync": True}))
+    # HDF5 and netCDF-4 never wait for the device. Commits of NMB alone are atomic.
+    variants += [Variant(f"{v.name}-sync", f"{v.title}, waits for the device", v.backend, {"sync": True})
+                 for v in backends(options, "nmb", "pnetcdf")]
     return [Case(f"commits-{name}", f"{job['steps']:,} commits of {job['blocks']:,} growing block{'s' if job['blocks'] > 1 else ''}",
                  ranks, [Step("commits", "commits", job)], variants) for ranks in options.ranks
             for name, job in (("many", many), ("one", one))]
