@@ -223,6 +223,15 @@ def check_h5bench(nmbench, work):
     for chart in charts:
         xml.dom.minidom.parse(str(chart))
     check(not list((work / "data").iterdir()), "data files are left")
+    done = run(configuration(benchmark=["write_normal_dist"], DIM_1="50000", STDEV_DIM_1="2000", mpi={"configuration": "-n 2"}), "--verify")
+    check(done.returncode == 0, f"write_normal_dist: {done.returncode} {done.stdout} {done.stderr}")
+    lines = (work / "out" / "nmb" / "1-write_normal_dist" / "out.csv").read_text().splitlines()
+    check("operation, write_var_normal_dist, " in lines and lines[3].startswith("Total number of particles, "), f"h5bench's CSV: {lines}")
+    lengths = {row["ranks"][0]["bytes"] for row in json.loads((work / "out" / "results.json").read_text())["rows"]}
+    check(len(lengths) == 1 and lengths != {2 * 50000 * 32}, f"write_normal_dist: bytes of the first process: {lengths}")
+    done = run(configuration(benchmark=["read"], DIM_1="4000", READ_OPTION="PARTIAL", TO_READ_NUM_PARTICLES="1500"), "--verify", "--scale", "0.5")
+    rows = json.loads((work / "out" / "results.json").read_text())["rows"]
+    check([row["ranks"][0]["bytes"] for row in rows] == [2 * 1000 * 32] * 4, f"read of a part: {done.stdout} {done.stderr}")
     refusals = [
         ({"MODE": "ASYNC"}, "MODE ASYNC"), ({"benchmark": ["amrex"]}, "benchmark amrex"), ({"benchmark": ["exerciser"]}, "benchmark exerciser"),
         ({"file_system": {"lustre": {}}}, "file-system"), ({"SUBFILING": "YES"}, "SUBFILING"), ({"NUM_DIMS": "4"}, "NUM_DIMS"),

@@ -81,8 +81,11 @@ def ranks_of(mpi):
     return ranks, command, rest
 
 
-def pattern_job(benchmark, configuration):
-    """The parameters of a kernel."""
+def pattern_job(benchmark, configuration, scale):
+    """The parameters of a kernel. Lengths and counts of at least 1,000 are multiplied by scale."""
+    def scaled(count):
+        return count if count < 1000 else max(1000, round(count * scale))
+
     unknown = sorted(set(configuration) - KEYS)
     if unknown:
         raise Refused(f"benchmark {benchmark}: nmbench has no key {unknown[0]}")
@@ -99,7 +102,7 @@ def pattern_job(benchmark, configuration):
         raise Refused(f"NUM_DIMS: found {dimensions}, expected 1, 2 or 3")
     if "DIM_1" not in c and dimensions == 1 and "NUM_PARTICLES" in c:
         c["DIM_1"] = c["NUM_PARTICLES"]
-    lengths = [number(key, c[key]) if key in c else 0 for key in ("DIM_1", "DIM_2", "DIM_3")[:dimensions]]
+    lengths = [scaled(number(key, c[key])) if key in c else 0 for key in ("DIM_1", "DIM_2", "DIM_3")[:dimensions]]
     if min(lengths) < 1:
         raise Refused(f"benchmark {benchmark}: DIM_1 to DIM_{dimensions} must be at least 1")
     memory = word("MEM_PATTERN", c.get("MEM_PATTERN", "CONTIG"), ("CONTIG", "INTERLEAVED"))
@@ -122,7 +125,7 @@ def pattern_job(benchmark, configuration):
     if file == "STRIDED":
         job["stride"] = number("STRIDE_SIZE", c.get("STRIDE_SIZE", 1))
         job["block"] = number("BLOCK_SIZE", c.get("BLOCK_SIZE", 1))
-        job["block_count"] = number("BLOCK_CNT", c.get("BLOCK_CNT", 1))
+        job["block_count"] = scaled(number("BLOCK_CNT", c.get("BLOCK_CNT", 1)))
     if benchmark.startswith("write"):
         compressed = flag("COMPRESS", c.get("COMPRESS", "NO"))
         chunk = [number(key, c.get(key, length)) for key, length in zip(("CHUNK_DIM_1", "CHUNK_DIM_2", "CHUNK_DIM_3"), lengths)]
@@ -131,11 +134,11 @@ def pattern_job(benchmark, configuration):
         if benchmark == "write-unlimited":
             job["unlimited"] = True
         if benchmark.endswith("normal_dist"):
-            job["deviation"] = number("STDEV_DIM_1", c.get("STDEV_DIM_1", 1))
+            job["deviation"] = scaled(number("STDEV_DIM_1", c.get("STDEV_DIM_1", 1)))
     if benchmark == "read":
         job["read"] = word("READ_OPTION", c.get("READ_OPTION", "FULL"), ("FULL", "PARTIAL", "STRIDED", "LDC", "RDC", "PRL", "CS"))
         if job["read"] == "PARTIAL":  # without a number, h5bench reads all
-            job["partial"] = number("TO_READ_NUM_PARTICLES", c.get("TO_READ_NUM_PARTICLES", 0)) or lengths[0]
+            job["partial"] = scaled(number("TO_READ_NUM_PARTICLES", c.get("TO_READ_NUM_PARTICLES", 0))) or lengths[0]
         if job["read"] in ("LDC", "RDC", "PRL", "CS"):
             job["blocks"] = [number(key, c.get(key, 0)) for key in ("BLOCK_SIZE", "BLOCK_SIZE_2")]
             job["strides"] = [number(key, c.get(key, 0)) for key in ("STRIDE_SIZE", "STRIDE_SIZE_2")]
@@ -166,7 +169,7 @@ def check_places(document):
         raise Refused(f"nmbench has no key {unknown[0]}")
 
 
-def read(path, variants, scale_compute=1.0):
+def read(path, variants, scale_compute=1.0, scale=1.0):
     """(case, directory, launcher or None, words for the launcher) of a configuration."""
     try:
         document = json.loads(Path(path).read_text())
@@ -187,7 +190,7 @@ def read(path, variants, scale_compute=1.0):
         if benchmark == "metadata":
             job, kernel = metadata_job(configuration), "step_arrays"
         elif benchmark in PATTERNS:
-            job = pattern_job(benchmark, configuration)
+            job = pattern_job(benchmark, configuration, scale)
             job["compute_seconds"] *= scale_compute
             kernel = "write" if benchmark.startswith("write") else benchmark
             if kernel != "write" and file not in written:

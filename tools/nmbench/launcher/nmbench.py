@@ -99,7 +99,7 @@ def parse(arguments, programs_folder):
     parser.add_argument("--ranks", type=numbers, default=None, metavar="N,...",
                         help="numbers of processes; default: 1,2,4,8, or those of a configuration")
     parser.add_argument("--runs", type=positive, default=5, help="of each; default 5")
-    parser.add_argument("--scale", type=float, default=1.0, help="built-in sets: the part of the usual number of objects")
+    parser.add_argument("--scale", type=float, default=1.0, help="for a trial: the part of the usual number of objects or lengths")
     parser.add_argument("--sets", type=words(list(sets.SAMPLES)), default=["98M"], metavar="98M,1G", help="of run paper; default 98M")
     parser.add_argument("--with-hdf5", action="store_true", help="run paper with parallel HDF5 too, which takes minutes")
     parser.add_argument("--compute-scale", type=float, default=1.0, help="factor of h5bench's emulated computation; 0: none")
@@ -189,7 +189,7 @@ def main(arguments=None, programs_folder=None):
             fail(f"found {' '.join(o.what)!r}, expected one configuration, `run NAME` or `list`")
         variants = sets.backends(o, *BACKENDS)
         try:
-            case, place, launcher, more = h5bench.read(o.what[0], variants, o.compute_scale)
+            case, place, launcher, more = h5bench.read(o.what[0], variants, o.compute_scale, o.scale)
         except h5bench.Refused as refused:
             fail(str(refused))
         directory = directory or Path(place)
