@@ -226,7 +226,7 @@ def speed_up(title, found):
 
 
 def table(found):
-    rows = ["<table><tr><th>processes<th>way<th>median, s<th>spread, s<th>NMB / this<th>heap, MB<th>writes<th>written, MB<th>reads"
+    rows = ["<table><tr><th>processes<th>way<th>median, s<th>spread, s<th>CPU, s<th>NMB / this<th>heap, MB<th>writes<th>written, MB<th>reads"
             "<th>messages<th>file, MB<th>remarks"]
     for s in found:
         seconds = s["seconds"]
@@ -242,11 +242,11 @@ def table(found):
             ratio = f"{s['nmb_ratio']:.2f}{' ≈' if s.get('within_spread') else ''}" if "nmb_ratio" in s else ""
             count = lambda key: "" if s.get(key) is None else f"{s[key]:,.0f}"  # noqa: E731
             size = lambda key: "" if s.get(key) is None else f"{s[key] / 1e6:,.1f}"  # noqa: E731
-            cells += [f"{seconds['median']:.4g}", f"{seconds['min']:.4g} – {seconds['max']:.4g}", ratio,
+            cells += [f"{seconds['median']:.4g}", f"{seconds['min']:.4g} – {seconds['max']:.4g}", f"{s['cpu']:.3g}", ratio,
                       f"{max(s['heap'].values()) / 1e6:,.1f}", count("writes"), size("written_bytes"), count("reads"),
                       f"{(s['messages'] or 0) + (s['collectives'] or 0):,.0f}", size("file_bytes")]
         else:
-            cells += [""] * 9
+            cells += [""] * 10
         cells.append("; ".join(filter(None, remarks)))
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}" for cell in cells))
     return "\n".join(rows) + "</table>"
@@ -271,7 +271,7 @@ background:#161616}td,th{border-color:#444}}</style>
 <h1>nmbench</h1><p>%s</p><ul>
 <li>A time is that of the slowest process; a figure is the median of the runs that nothing disturbed; whiskers are the extremes.</li>
 <li>A faint bar and ≈: the extremes of NMB and of this way overlap, so that the difference of the medians says nothing.</li>
-<li>Heap: at the end of the phase that has most. Reads and writes are system calls of all processes, with those of MPI.</li>
+<li>Heap: at the end of the phase that has most. CPU, reads, writes (system calls) and messages are those of all processes, with those of MPI.</li>
 <li>results.json has every process of every run; summary.csv has these tables. `nmbench --help` says what to distrust.</li></ul>
 %s</html>
 """

@@ -95,6 +95,7 @@ def summaries(rows):
             typical = min(used, key=lambda row: abs(slowest(row) - summary["seconds"]["median"]))
             summary["parts"] = parts(typical)
             summary["heap"] = {name: max(0, middle([phase(row, name, "heap") for row in used])) for name in phase_names(used[0])}
+            summary["cpu"] = middle([sum(p["cpu"] for rank in row["ranks"] for p in rank["phases"]) for row in used])
             summary["peak_rss"] = middle([max(p["peak_rss"] for rank in row["ranks"] for p in rank["phases"]) for row in used])
             for key in ("reads", "read_bytes", "writes", "written_bytes", "messages", "collectives", "sent_bytes"):
                 sums = [[p[key] for rank in row["ranks"] for p in rank["phases"]] for row in used]
@@ -119,7 +120,7 @@ def summaries(rows):
     return found
 
 
-COLUMNS = ("case", "step", "processes", "variant", "library", "status", "reason", "median [s]", "min [s]", "max [s]", "runs",
+COLUMNS = ("case", "step", "processes", "variant", "library", "status", "reason", "median [s]", "min [s]", "max [s]", "CPU [s]", "runs",
            "disturbed", "NMB / this", "within spread", "verified", "raw rate [B/s]", "heap [B]", "peak RSS [B]", "reads", "read [B]",
            "writes", "written [B]", "messages", "collectives", "sent [B]", "file [B]", "p50 [s]", "p90 [s]", "p99 [s]")
 
@@ -132,7 +133,7 @@ def write_csv(path, found):
             seconds, latency = s["seconds"] or {}, s.get("latency") or {}
             data = (s.get("phases") or {}).get("data", 0)
             out.writerow([s["case"], s["step"], s["processes"], s["variant"], s["library"], s["status"], s["reason"],
-                          seconds.get("median"), seconds.get("min"), seconds.get("max"), s["runs"], s["disturbed"],
+                          seconds.get("median"), seconds.get("min"), seconds.get("max"), s.get("cpu"), s["runs"], s["disturbed"],
                           s.get("nmb_ratio"), s.get("within_spread"), s["verified"],
                           s["bytes"] / data if s.get("bytes") and data else None,
                           max((s.get("heap") or {"": None}).values(), default=None), s.get("peak_rss"), s.get("reads"),

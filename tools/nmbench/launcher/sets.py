@@ -70,6 +70,8 @@ def objects(options):
              Step("open_one", "open_one", {**job, **verify, **tuned, "opens": min(100, samples)}), Step("list", "list", tuned),
              Step("read_metadata", "read_metadata", tuned), Step("epoch", "epoch", {**job, **verify, **tuned})]
     variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "lmdb", "files")
+    if "hdf5" in options.peers:
+        variants.append(Variant("hdf5-latest", "HDF5, serial, newest format", "hdf5", {"latest": True}))
     return [Case("objects", f"{samples:,} samples with values, one process", 1, steps, variants)]
 
 
@@ -80,8 +82,10 @@ def cgns(options):
     steps = [Step("write", "small_arrays", {**job, "step": "write"}, measured=False, ranks=1)]
     for way in ("each", "collective", "one_reads"):
         steps.append(Step(way, "small_arrays", {**job, "step": "read", "way": way, "verify": options.verify}))
-    return [Case("cgns", f"{bases} bases of {zones} zones: all processes read all small arrays", ranks, steps,
-                 backends(options, "nmb", "pnetcdf", "hdf5-parallel", "netcdf4", "files")) for ranks in options.ranks]
+    variants = backends(options, "nmb", "pnetcdf", "hdf5-parallel", "netcdf4", "files")
+    if "hdf5-parallel" in options.peers:
+        variants.append(Variant("hdf5-parallel-compact", "HDF5, parallel, compact arrays", "hdf5-parallel", {"compact": True}))
+    return [Case("cgns", f"{bases} bases of {zones} zones: all processes read all small arrays", ranks, steps, variants) for ranks in options.ranks]
 
 
 def same_values(options):
