@@ -4,6 +4,8 @@ import html
 import math
 import textwrap
 
+import results
+
 # Colours that differ in brightness too: (light, dark).
 COLOURS = [("#1f5fa8", "#6fb1ff"), ("#c2571a", "#ff9d5c"), ("#2e7d4f", "#6fd39a"), ("#7a3e9d", "#cf9bf0"), ("#b8860b", "#f0c64a"),
            ("#a32035", "#ff8091"), ("#3f7f8c", "#7fd0de"), ("#666666", "#b5b5b5"), ("#5b6b1f", "#c3d66a"), ("#8a5a44", "#d9a68c")]
@@ -263,6 +265,17 @@ def objects(found):
     return "\n".join(rows) + "</table>"
 
 
+def overview(found):
+    """NMB beside the fastest other library, everywhere."""
+    rows = ["<table><tr><th>case<th>step<th>processes<th>NMB, s<th>fastest other, s<th>NMB / this<th>which"]
+    for own, peer in results.best_peers(found):
+        ratio = f"{peer['nmb_ratio']:.2f}{' ≈' if peer['within_spread'] else ''}"
+        name = own["step"].replace("_", " ") + (", waits for the device" if own["variant"] == "nmb-sync" else "")
+        cells = [own["case"], name, own["processes"], f"{own['seconds']['median']:.4g}", f"{peer['seconds']['median']:.4g}", ratio, peer["variant_title"]]
+        rows.append("<tr>" + "".join(f"<td>{escape(cell)}" for cell in cells))
+    return "\n".join(rows) + "</table>" if len(rows) > 1 else ""
+
+
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>nmbench</title>
 <style>body{font:15px/1.5 system-ui,sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#222;background:#fff}
 table{border-collapse:collapse;font-size:13px;margin:.6em 0}td,th{border-bottom:1px solid #ccc;padding:2px 8px;text-align:right}
@@ -273,6 +286,8 @@ background:#161616}td,th{border-color:#444}}</style>
 <li>A faint bar and ≈: the extremes of NMB and of this way overlap, so that the difference of the medians says nothing.</li>
 <li>Heap: at the end of the phase that has most. CPU, reads, writes (system calls) and messages are those of all processes, with those of MPI.</li>
 <li>results.json has every process of every run; summary.csv has these tables. `nmbench --help` says what to distrust.</li></ul>
+<h2>NMB and the fastest other library</h2>
+%s
 %s</html>
 """
 
@@ -310,4 +325,4 @@ def write_page(folder, cases, found, machine):
                     add(file, bars(f"{name}: {step.replace('_', ' ')}", some))
             body.append(table(some))
     words = "{cpu}, {cores} cores, {system}, host {host}, {time}; load before {load:.2f}".format(**machine)
-    (folder / "index.html").write_text(PAGE % (escape(words), "\n".join(body)))
+    (folder / "index.html").write_text(PAGE % (escape(words), overview(found), "\n".join(body)))

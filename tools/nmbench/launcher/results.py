@@ -82,7 +82,7 @@ def summaries(rows):
         quiet = [row for row in good if not row["disturbed"]]
         first = (good or group)[0]
         summary = {"case": case, "title": first["title"], "step": step, "processes": processes, "variant": variant,
-                   "variant_title": first["variant_title"], "library": good[0]["ranks"][0]["library"] if good else "",
+                   "variant_title": first["variant_title"], "backend": first["backend"], "library": good[0]["ranks"][0]["library"] if good else "",
                    "status": group[0]["status"] if not good else "ok" if len(good) == len(group) else "failed",
                    "reason": next((row["reason"] for row in group if row["reason"]), ""),
                    "seconds": spread([slowest(row) for row in quiet or good]), "disturbed": len(good) - len(quiet), "runs": len(group),
@@ -112,12 +112,27 @@ def summaries(rows):
                 summary["latency"] = {key: middle([one[key] for one in latency]) for key in ("p50", "p90", "p99", "max")}
         found.append(summary)
     for summary in found:
-        base = next((s for s in found if s["variant"] == "nmb" and s["seconds"] and
+        # Ways that wait for the device are compared with NMB that waits.
+        own = "nmb-sync" if summary["variant"].endswith("-sync") else "nmb"
+        base = next((s for s in found if s["variant"] == own and s["seconds"] and
                      (s["case"], s["step"], s["processes"]) == (summary["case"], summary["step"], summary["processes"])), None)
         if base and summary["seconds"] and base["seconds"]["median"] > 0 and summary is not base:
             summary["nmb_ratio"] = base["seconds"]["median"] / summary["seconds"]["median"]
             summary["within_spread"] = overlap(base["seconds"], summary["seconds"])
     return found
+
+
+def best_peers(found):
+    """[(summary of NMB, of the fastest other library)] of each case, step and number of processes. Plain files are no library."""
+    pairs = []
+    for own in found:
+        if own["variant"] in ("nmb", "nmb-sync") and own["seconds"]:
+            peers = [s for s in found if "nmb_ratio" in s and s["backend"] not in ("nmb", "files") and
+                     s["variant"].endswith("-sync") == own["variant"].endswith("-sync") and
+                     (s["case"], s["step"], s["processes"]) == (own["case"], own["step"], own["processes"])]
+            if peers:
+                pairs.append((own, min(peers, key=lambda s: s["seconds"]["median"])))
+    return pairs
 
 
 COLUMNS = ("case", "step", "processes", "variant", "library", "status", "reason", "median [s]", "min [s]", "max [s]", "CPU [s]", "runs",
