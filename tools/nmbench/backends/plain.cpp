@@ -93,7 +93,7 @@ class Plain final : public Backend {
       Traits t;
       t.library = "files";
       t.defines_first = true;
-      t.grows = t.compresses = false;
+      t.compresses = false;
       return t;
     }();
     return traits;
@@ -117,9 +117,20 @@ class Plain final : public Backend {
       Array array{0, 0, {}};
       words >> name >> array.place >> array.element;
       for (std::uint64_t length = 0; words >> length;) array.lengths.push_back(length);
+      if (array.grows()) record_ += array.record_bytes();
       names_[name] = static_cast<int>(arrays_.size());
       arrays_.push_back(array);
     }
+  }
+  // The least that keeps records whole through a crash: the values, then a slot with their number,
+  // then a mark that the slot is whole, each on the device before the next is written.
+  void commit() override {
+    const std::vector<std::byte> slot(kHead / 2), mark(64);
+    flush();
+    write_all(file_, slot.data(), slot.size(), 0, path_);
+    flush();
+    write_all(file_, mark.data(), mark.size(), slot.size(), path_);
+    flush();
   }
   void end_define() override {
     if (arrays_.empty()) return;
@@ -235,9 +246,17 @@ class Plain final : public Backend {
     if (!shape.chunk.empty()) throw Refused("has no chunks");
     Array array{length_, element_size(shape.element), shape.lengths};
     if (shape.particles) array.lengths.push_back(kMembers);
-    std::uint64_t count = array.element;
-    for (const std::uint64_t length : array.lengths) count *= length;
-    length_ += count;
+    if (shape.unlimited) {
+      int size = 1;
+      MPI_Comm_size(MPI_COMM_WORLD, &size);
+      if (!array.grows() || length_ > 0 || size > 1)
+        throw Refused("only records of arrays without any yet grow, by one process");
+      // A record of all arrays lies together.
+      array.place = kHead + record_;
+      record_ += array.record_bytes();
+    } else {
+      length_ += array.lengths[0] * array.record_bytes();
+    }
     const int number = static_cast<int>(arrays_.size());
     names_[shape.group + "/" + shape.name] = number;
     arrays_.push_back(array);
@@ -251,29 +270,59 @@ class Plain final : public Backend {
   void put(int number, const Slab& slab, const void* values) override {
     const Array& array = arrays_[static_cast<std::size_t>(number)];
     const char* from = static_cast<const char*>(values);
-    for_each_run(slab, array.lengths, [&](std::uint64_t offset, std::uint64_t count) {
-      write_all(file_, from, count * array.element, array.place + offset * array.element, path_);
-      from += count * array.element;
+    for_each_range(array, slab, [&](std::uint64_t at, std::uint64_t size) {
+      write_all(file_, from, size, at, path_);
+      from += size;
     });
+  }
+  void put_own(const std::vector<Put>& puts) override {
+    std::vector<std::byte> record(record_);
+    for (const Put& one : puts) {
+      const Array& array = arrays_[static_cast<std::size_t>(one.array)];
+      std::memcpy(record.data() + array.place - kHead, one.values, array.record_bytes());
+    }
+    write_all(file_, record.data(), record_, kHead + puts.at(0).slab.start[0] * record_, path_);
   }
   void get(int number, const Slab& slab, void* values) override {
     const Array& array = arrays_[static_cast<std::size_t>(number)];
     char* to = static_cast<char*>(values);
-    for_each_run(slab, array.lengths, [&](std::uint64_t offset, std::uint64_t count) {
-      read_all(file_, to, count * array.element, array.place + offset * array.element, path_);
-      to += count * array.element;
+    for_each_range(array, slab, [&](std::uint64_t at, std::uint64_t size) {
+      read_all(file_, to, size, at, path_);
+      to += size;
     });
   }
 
  private:
   struct Array {
     std::uint64_t place, element;
-    std::vector<std::uint64_t> lengths;
+    std::vector<std::uint64_t> lengths;  // the first is 0 if the array grows
+
+    bool grows() const { return lengths[0] == 0; }
+    std::uint64_t record_bytes() const {
+      std::uint64_t bytes = element;
+      for (std::size_t i = 1; i < lengths.size(); ++i) bytes *= lengths[i];
+      return bytes;
+    }
   };
+  static constexpr std::uint64_t kHead = 8192;  // before the first record
+
+  // Ranges of the file that hold a selection, in its order. Of arrays that grow: whole records.
+  template <class Visit>
+  void for_each_range(const Array& array, const Slab& slab, Visit visit) const {
+    if (!array.grows())
+      return for_each_run(slab, array.lengths, [&](std::uint64_t offset, std::uint64_t count) {
+        visit(array.place + offset * array.element, count * array.element);
+      });
+    for (std::uint64_t i = 0; i < slab.count[0]; ++i)
+      visit(array.place + (slab.start[0] + i) * record_, array.record_bytes());
+  }
+  void flush() const {
+    if (options_.sync && fdatasync(file_) != 0) fail(path_);
+  }
   void start(const std::string& path, const FileOptions& options) {
     path_ = path;
     options_ = options;
-    length_ = 0;
+    length_ = record_ = 0;
     arrays_.clear();
     names_.clear();
   }
@@ -299,7 +348,7 @@ class Plain final : public Backend {
   FileOptions options_;
   bool writes_ = false;
   int file_ = -1;
-  std::uint64_t length_ = 0;
+  std::uint64_t length_ = 0, record_ = 0;  // bytes of arrays that do not grow, of a record
   std::vector<Array> arrays_;
   std::map<std::string, int> names_;
   std::vector<std::uint64_t> places_;  // of each variable's values behind its file's header

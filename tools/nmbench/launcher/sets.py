@@ -80,8 +80,8 @@ def cgns(options):
     bases, zones = scaled(128, options), 32
     job = {"bases": bases, "zones": zones}
     steps = [Step("write", "small_arrays", {**job, "step": "write"}, measured=False, ranks=1)]
-    for way in ("each", "collective", "one_reads"):
-        steps.append(Step(way, "small_arrays", {**job, "step": "read", "way": way, "verify": options.verify}))
+    for name, way in (("each reads", "each"), ("read together", "collective"), ("one reads and sends", "one_reads")):
+        steps.append(Step(name, "small_arrays", {**job, "step": "read", "way": way, "verify": options.verify}))
     variants = backends(options, "nmb", "pnetcdf", "hdf5-parallel", "netcdf4", "files")
     if "hdf5-parallel" in options.peers:
         variants.append(Variant("hdf5-parallel-compact", "HDF5, parallel, compact arrays", "hdf5-parallel", {"compact": True}))
@@ -133,10 +133,10 @@ def commits(options):
     """Blocks that grow by a record in each step, which ends with a commit; and one block that grows."""
     many = {"blocks": scaled(1000, options), "steps": scaled(300, options), "verify": options.verify}
     one = {"blocks": 1, "steps": scaled(6000, options), "verify": options.verify}
-    variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "hdf5-parallel")
-    # HDF5 and netCDF-4 never wait for the device. Commits of NMB alone are atomic.
+    variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "hdf5-parallel", "files")
+    # HDF5 and netCDF-4 never wait for the device. Commits of NMB are atomic; plain files do the least that can be so.
     variants += [Variant(f"{v.name}-sync", f"{v.title}, waits for the device", v.backend, {"sync": True})
-                 for v in backends(options, "nmb", "pnetcdf")]
+                 for v in backends(options, "nmb", "pnetcdf", "files")]
     return [Case(f"commits-{name}", f"{job['steps']:,} commits of {job['blocks']:,} growing block{'s' if job['blocks'] > 1 else ''}",
                  ranks, [Step("commits", "commits", job)], variants) for ranks in options.ranks
             for name, job in (("many", many), ("one", one))]
