@@ -47,19 +47,23 @@ STEPS = [
     ("write", {"steps": 1, "lengths": [60], "deflate": 6, "chunk": [20]}, "deflated"),
     ("step_arrays", {"steps": 2, "arrays": 3, "rows": 2, "columns": 2, "dataset_rank": 2}, "m2"),
     ("step_arrays", {"steps": 2, "arrays": 3, "rows": 2, "columns": 2, "dataset_rank": 4, "slowest": "array"}, "m4"),
-    ("same_values", {"arrays": 20}, "same"), ("commits", {"blocks": 3, "steps": 4}, "commits"),
+    ("thread_create", {"samples": 40, "threads": 3}, "threads"), ("same_values", {"arrays": 20}, "same"), ("commits", {"blocks": 3, "steps": 4}, "commits"),
     ("small_arrays", {"step": "write", "bases": 2, "zones": 2}, "cgns"),
+    ("thread_small_arrays", {"threads": 3, "bases": 2, "zones": 2}, "cgns"),
     *(("small_arrays", {"step": "read", "way": way, "bases": 2, "zones": 2}, "cgns") for way in ("each", "collective", "one_reads")),
 ]
 ALONE = ("netcdf4", "hdf5", "lmdb")  # one process writes
 READS = {"list", "read_metadata", "open_one", "epoch"}
-UNVERIFIED = {"list", "read_metadata"}
+UNVERIFIED = {"list", "read_metadata", "thread_create", "thread_small_arrays"}
+NO_THREADS = "has no ranks that are threads"
 problems = []
 
 
 def expected(backend, kernel, job, ranks):
     """The reason why the back end cannot do this; None: it can."""
     writes = kernel not in READS and kernel != "read" and job.get("step") != "read"
+    if kernel.startswith("thread"):
+        return NO_THREADS if backend != "nmb" else None if ranks == 1 else "ranks are threads of one process"
     if kernel == "small_arrays" and backend == "lmdb":
         return NO_ARRAYS
     if kernel == "small_arrays":
@@ -128,6 +132,8 @@ def run_kernels(backend, ranks):
             check(abs(phases - row["total"]) <= 1e-6, f"{where}: phases take {phases}, their sum {row['total']}")
             most = row["total"] + sum(phase["metering"] for phase in row["phases"])
             check(row["total"] - 1e-6 <= row["wall"] <= most + 1e-6, f"{where}: phases take {phases}, {most} with what is metered, all {row['wall']}")
+            if kernel.startswith("thread"):
+                check(row["of_ranks"]["threads"] == 3 and row["of_ranks"]["messages_most"] > 0, f"{where}: {row['of_ranks']}")
             if kernel == "list" and backend.name != "pnetcdf":
                 check(row["counts"]["names"] == (640 if backend.name == "lmdb" else 40), f"{where}: {row['counts']}")
             if kernel == "read_metadata":
@@ -249,7 +255,8 @@ def main():
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--mpiexec", default="mpiexec")
     o = parser.parse_args()
-    programs = next(iter(sorted(o.build.glob("lib*/**/nmbench-files"))), None)
+    build = o.build.resolve()
+    programs = next(iter(sorted(build.glob("lib*/**/nmbench-files"))), None)
     if not programs:
         print("skipped: nmbench is not built")
         return 77
@@ -257,13 +264,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         backends = {program.name.removeprefix("nmbench-"): program for program in sorted(programs.parent.glob("nmbench-*"))}
-        check_list(o.build.resolve() / "bin" / "nmbench", backends)
+        check_list(build / "bin" / "nmbench", backends)
         for name, program in backends.items():
             done = run_kernels(Backend(program, name, work, o.mpiexec.split()), o.ranks)
             print(f"{name}: {done} kernels by {o.ranks} processes", flush=True)
         if o.ranks == 1:
             check_differences(Backend(backends["files"], "files", work, []))
-            check_h5bench(o.build.resolve() / "bin" / "nmbench", work)
+            check_h5bench(build / "bin" / "nmbench", work)
     return 1 if problems else 0
 
 

@@ -2,27 +2,53 @@
 #include <map>
 #include <optional>
 
-#include "backend.h"
 #include "handles/handle_parts.h"
 #include "model/metadata.h"
 #include "nmb/mpi.h"
 #include "nmb/reader.h"
-#include "writer/file_writer.h"
+#include "nmb_backend.h"
 
 namespace nmb::bench {
 
-namespace {
-
-MemoryType memory_of(Element element) {
+MemoryType memory_type_of(Element element) {
   constexpr MemoryType types[] = {MemoryType::kFloat, MemoryType::kInt32, MemoryType::kInt64,
                                   MemoryType::kDouble};
   return types[static_cast<std::size_t>(element)];
 }
+
+namespace {
+
 MemoryType memory_of(Type type) {
   for (int i = 0; i <= static_cast<int>(MemoryType::kText); ++i)
     if (type_for(static_cast<MemoryType>(i)) == type) return static_cast<MemoryType>(i);
   throw std::runtime_error("found a type that is not classic");
 }
+
+}  // namespace
+
+std::vector<std::pair<BlockId, std::size_t>> define_objects(FileWriter& writer,
+                                                            const Description& objects) {
+  std::vector<std::pair<BlockId, std::size_t>> blocks;
+  std::size_t variable = 0, dimension = 0;
+  std::vector<DimId> ids;
+  for (const Description::Block& block : objects.blocks) {
+    const BlockId id = check(writer.define_block(objects.text(block.name)));
+    blocks.push_back({id, variable});
+    check(writer.set_field(id, &EntryFields::samples, 1));
+    for (std::uint32_t i = 0; i < block.variables; ++i) {
+      const Description::Variable& v = objects.variables[variable++];
+      ids.clear();
+      for (std::uint8_t axis = 0; axis < v.rank; ++axis) {
+        const Description::Dimension& d = objects.dimensions[dimension++];
+        ids.push_back(check(writer.def_dim(id, objects.text(d.name), d.length)));
+      }
+      check(writer.def_var(id, objects.text(v.name), v.type, ids).status());
+    }
+  }
+  return blocks;
+}
+
+namespace {
 
 class Nmb final : public Backend {
  public:
@@ -69,25 +95,7 @@ class Nmb final : public Backend {
     reader_.reset();
   }
 
-  void define(const Description& objects) override {
-    std::size_t variable = 0, dimension = 0;
-    std::vector<DimId> ids;
-    blocks_.clear();
-    for (const Description::Block& block : objects.blocks) {
-      const BlockId id = check(writer_->define_block(objects.text(block.name)));
-      blocks_.push_back({id, variable});
-      check(writer_->set_field(id, &EntryFields::samples, 1));
-      for (std::uint32_t i = 0; i < block.variables; ++i) {
-        const Description::Variable& v = objects.variables[variable++];
-        ids.clear();
-        for (std::uint8_t axis = 0; axis < v.rank; ++axis) {
-          const Description::Dimension& d = objects.dimensions[dimension++];
-          ids.push_back(check(writer_->def_dim(id, objects.text(d.name), d.length)));
-        }
-        check(writer_->def_var(id, objects.text(v.name), v.type, ids).status());
-      }
-    }
-  }
+  void define(const Description& objects) override { blocks_ = define_objects(*writer_, objects); }
   void put_sample(const Description& objects, std::size_t block, std::size_t variable,
                   const std::vector<std::byte>& values) override {
     const auto& [id, first] = blocks_[block];
@@ -147,7 +155,7 @@ class Nmb final : public Backend {
       }
       dims.push_back(dim->second);
     }
-    const Type type = type_for(memory_of(shape.element));
+    const Type type = type_for(memory_type_of(shape.element));
     arrays_.push_back({block, check(writer_->def_var(block, shape.name, type, dims)), shape.element,
                        shape.group});
     return static_cast<int>(arrays_.size()) - 1;
@@ -186,7 +194,7 @@ class Nmb final : public Backend {
   void get_same(int number, const Slab& slab, void* values) override {
     if (!ranks_in_use()) return get(number, slab, values);
     const View& view = views_.at(static_cast<std::size_t>(number));
-    const MemoryType type = memory_of(view.element);
+    const MemoryType type = memory_type_of(view.element);
     check(view.var.try_read_same({slab.start, slab.count, slab.stride},
                                  MutableArray(type, {static_cast<std::byte*>(values),
                                                      slab.elements() * memory_type_size(type)})));
@@ -196,7 +204,7 @@ class Nmb final : public Backend {
   }
   void put(int number, const Slab& slab, const void* values) override {
     const Array& a = array(number);
-    const MemoryType type = memory_of(a.element);
+    const MemoryType type = memory_type_of(a.element);
     const auto* bytes = static_cast<const std::byte*>(values);
     const std::size_t size = memory_type_size(type);
     if (slab.block.empty()) {
@@ -219,7 +227,7 @@ class Nmb final : public Backend {
   void put_own(const std::vector<Put>& puts) override {
     for (const Put& one : puts) {
       const Array& a = array(one.array);
-      const MemoryType type = memory_of(a.element);
+      const MemoryType type = memory_type_of(a.element);
       check(writer_->put(a.block, a.variable, {one.slab.start, one.slab.count, {}},
                          ConstArray(type, {static_cast<const std::byte*>(one.values),
                                            one.slab.elements() * memory_type_size(type)})));
@@ -227,7 +235,7 @@ class Nmb final : public Backend {
   }
   void get(int number, const Slab& slab, void* values) override {
     const View& view = views_.at(static_cast<std::size_t>(number));
-    const MemoryType type = memory_of(view.element);
+    const MemoryType type = memory_type_of(view.element);
     auto* bytes = static_cast<std::byte*>(values);
     const std::size_t size = memory_type_size(type);
     if (slab.block.empty())
@@ -245,13 +253,16 @@ class Nmb final : public Backend {
     const View& view = views_.at(static_cast<std::size_t>(number));
     std::vector<ReadRequest> requests;
     for (const Slab& slab : slabs) {
-      requests.push_back({view.var,
-                          {slab.start, slab.count, slab.stride},
-                          MutableArray(memory_of(view.element), {values, slab.elements() * size})});
+      requests.push_back(
+          {view.var,
+           {slab.start, slab.count, slab.stride},
+           MutableArray(memory_type_of(view.element), {values, slab.elements() * size})});
       values += slab.elements() * size;
     }
     check(reader_->try_read_many(requests));
   }
+
+  void run_by_threads(Run& run) override { run_thread_kernel(run); }
 
   // Seconds of the writer's phases on this process, and its own counts.
   Numbers numbers() const override {

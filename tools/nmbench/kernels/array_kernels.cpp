@@ -647,15 +647,7 @@ void run_same_values(Run& run) {
   run.row["verified"] = true;
 }
 
-// The CGNS case: bases with zones; every process reads all of their small arrays when it opens the
-// file. `step`: write, or read in one of three ways.
-void run_small_arrays(Run& run) {
-  const std::uint64_t bases = run.job.number("bases", 128), zones = run.job.number("zones", 32);
-  const std::string step = run.job.text("step", "write"), way = run.job.text("way", "each");
-  const bool verify = run.job.flag("verify");
-  run.job.check_all_read();
-  if (!run.backend.traits().arrays)
-    throw Refused("has no arrays that are read and written in parts");
+std::vector<ArrayShape> small_arrays(std::uint64_t bases, std::uint64_t zones) {
   std::vector<ArrayShape> shapes = {{"Library", "Version", Element::kFloat, {1}}};
   const auto numbered = [](const char* text, std::uint64_t n) { return text + std::to_string(n); };
   for (std::uint64_t b = 0; b < bases; ++b) {
@@ -666,14 +658,29 @@ void run_small_arrays(Run& run) {
       shapes.push_back({zone, "Range", Element::kDouble, {5}});
     }
   }
+  return shapes;
+}
+
+std::vector<std::byte> values_of_small_array(const ArrayShape& shape, std::size_t number) {
+  std::vector<std::byte> bytes(shape.lengths[0] * element_size(shape.element));
+  // Bytes that are no special number in any type.
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>((number + i) % 100);
+  return bytes;
+}
+
+// The CGNS case: bases with zones; every process reads all of their small arrays when it opens the
+// file. `step`: write, or read in one of three ways.
+void run_small_arrays(Run& run) {
+  const std::uint64_t bases = run.job.number("bases", 128), zones = run.job.number("zones", 32);
+  const std::string step = run.job.text("step", "write"), way = run.job.text("way", "each");
+  const bool verify = run.job.flag("verify");
+  run.job.check_all_read();
+  if (!run.backend.traits().arrays)
+    throw Refused("has no arrays that are read and written in parts");
+  const std::vector<ArrayShape> shapes = small_arrays(bases, zones);
   const auto bytes_of = [](const ArrayShape& shape) {
     return shape.lengths[0] * element_size(shape.element);
-  };
-  const auto values_for = [&](std::size_t i) {
-    std::vector<std::byte> bytes(bytes_of(shapes[i]));
-    // Bytes that are no special number in any type.
-    for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = static_cast<std::byte>((i + k) % 100);
-    return bytes;
   };
   std::uint64_t all_bytes = 0;
   for (const ArrayShape& shape : shapes) all_bytes += bytes_of(shape);
@@ -689,7 +696,8 @@ void run_small_arrays(Run& run) {
     run.backend.end_define();
     run.meter.phase("create");
     for (std::size_t i = 0; i < shapes.size(); ++i)
-      run.backend.put(defined[i], {{0}, shapes[i].lengths}, values_for(i).data());
+      run.backend.put(defined[i], {{0}, shapes[i].lengths},
+                      values_of_small_array(shapes[i], i).data());
     run.meter.phase("data");
     run.backend.close();
     run.meter.phase("close");
@@ -737,7 +745,7 @@ void run_small_arrays(Run& run) {
   if (!verify) return;
   to = values.data();
   for (std::size_t i = 0; i < shapes.size(); to += bytes_of(shapes[i++])) {
-    const std::vector<std::byte> expected = values_for(i);
+    const std::vector<std::byte> expected = values_of_small_array(shapes[i], i);
     check_same(std::equal(expected.begin(), expected.end(), to), shapes[i].name);
   }
   run.row["verified"] = true;

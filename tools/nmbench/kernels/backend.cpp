@@ -36,6 +36,7 @@ void Backend::put_sample(const Description&, std::size_t, std::size_t,
 int Backend::define_array(const ArrayShape&) { no_arrays(); }
 int Backend::find_array(const ArrayShape&) { no_arrays(); }
 void Backend::extend(const std::vector<int>&, std::uint64_t) { no_arrays(); }
+void Backend::run_by_threads(Run&) { throw Refused("has no ranks that are threads"); }
 std::vector<int> Backend::find_same(const std::vector<ArrayShape>& shapes) {
   std::vector<int> arrays;
   for (const ArrayShape& shape : shapes) arrays.push_back(find_array(shape));

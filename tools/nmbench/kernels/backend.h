@@ -20,6 +20,8 @@
 
 namespace nmb::bench {
 
+struct Run;
+
 class Refused : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -152,6 +154,9 @@ class Backend {
 
   // The array is not used for a while.
   virtual void release(int array) { (void)array; }
+
+  // A kernel by ranks that are threads of this process.
+  virtual void run_by_threads(Run& run);
 
   // What the library says about its work since create(), in seconds and counts.
   virtual Numbers numbers() const { return {}; }

@@ -42,5 +42,10 @@ void run_step_arrays(Run& run);
 void run_same_values(Run& run);
 void run_small_arrays(Run& run);
 void run_commits(Run& run);
+inline void run_by_threads(Run& run) { run.backend.run_by_threads(run); }
+
+// The small arrays of run_small_arrays().
+std::vector<ArrayShape> small_arrays(std::uint64_t bases, std::uint64_t zones);
+std::vector<std::byte> values_of_small_array(const ArrayShape& shape, std::size_t number);
 
 }  // namespace nmb::bench

@@ -31,7 +31,9 @@ const std::map<std::string, Kernel> kKernels = {{"create", run_create},
                                                 {"step_arrays", run_step_arrays},
                                                 {"same_values", run_same_values},
                                                 {"small_arrays", run_small_arrays},
-                                                {"commits", run_commits}};
+                                                {"commits", run_commits},
+                                                {"thread_create", run_by_threads},
+                                                {"thread_small_arrays", run_by_threads}};
 
 std::string path_of_rank(const std::string& path, int rank) {
   const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0

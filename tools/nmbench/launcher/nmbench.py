@@ -1,7 +1,7 @@
 """nmbench: runs the same work with NMB, PnetCDF, netCDF-C, HDF5, LMDB and plain files, and compares them.
 
     nmbench CONFIG.json          the benchmarks of a configuration of h5bench, with every back end
-    nmbench run NAME             a built-in set: paper, shared, objects, cgns, same-values, arrays, commits, all
+    nmbench run NAME             a built-in set: paper, shared, objects, cgns, same-values, arrays, commits, threads, all
     nmbench list                 the back ends that are built, and the sets
 
 Each kernel is one source, linked with each library. Runs of the back ends alternate; each run is a new process (or MPI job) with
@@ -97,7 +97,7 @@ def parse(arguments, programs_folder):
     parser.add_argument("--library-level", type=labelled, action="append", default=[], dest="library_levels", metavar="[LABEL=]PATH",
                         help="a libpnetcdf.so in which each process defines its own objects (run paper)")
     parser.add_argument("--ranks", type=numbers, default=None, metavar="N,...",
-                        help="numbers of processes; default: 1,2,4,8, or those of a configuration")
+                        help="numbers of processes; default: 1,2,4,8 (run threads: 512,2048,4096), or those of a configuration")
     parser.add_argument("--runs", type=positive, default=5, help="of each; default 5")
     parser.add_argument("--scale", type=float, default=1.0, help="for a trial: the part of the usual number of objects or lengths")
     parser.add_argument("--sets", type=words(list(sets.SAMPLES)), default=["98M"], metavar="98M,1G", help="of run paper; default 98M")
@@ -127,7 +127,7 @@ def run_case(case, programs, folder, scratch, o, report):
 
     def row_of(step, variant, run, result, path):
         return {"case": case.name, "title": case.title, "step": step.name, "kernel": step.kernel, "variant": variant.name,
-                "variant_title": variant.title, "backend": variant.backend, "processes": step.ranks or case.ranks, "run": run,
+                "variant_title": variant.title, "backend": variant.backend, "processes": step.job.get("threads") or step.ranks or case.ranks, "run": run,
                 "job": job_of(step, variant), "disturbed": False, "file_bytes": bytes_of(path) if path else 0, **result}
 
     for variant in missing:
@@ -144,7 +144,7 @@ def run_case(case, programs, folder, scratch, o, report):
                 if variant.only not in ("", step.name):
                     continue
                 path = paths[names[step.name]]
-                if step.kernel in ("create", "write", "step_arrays", "same_values", "commits") or step.job.get("step") == "write":
+                if step.kernel in ("create", "write", "step_arrays", "same_values", "commits", "thread_create") or step.job.get("step") == "write":
                     remove(path)
                 if stopped:
                     result = {"status": "refused", "reason": f"{stopped} was not possible", "ranks": []}
@@ -182,7 +182,7 @@ def main(arguments=None, programs_folder=None):
     if o.what[0] == "run":
         if len(o.what) != 2 or o.what[1] not in known:
             fail(f"found {' '.join(o.what)!r}, expected run and one of {', '.join(known)}")
-        o.ranks = o.ranks or [1, 2, 4, 8]
+        o.ranks = o.ranks or ([512, 2048, 4096] if o.what[1] == "threads" else [1, 2, 4, 8])
         cases = known[o.what[1]](o)
     else:
         if len(o.what) != 1:

@@ -10,6 +10,7 @@ import time
 from cases import overlap, spread
 
 SCHEMA = "nmb/nmbench/1"
+MESSAGE, BANDWIDTH = 2e-6, 10e9  # of the modelled network: seconds for a message, bytes a second
 PARTICLE = 32  # bytes of h5bench's particle
 
 
@@ -71,6 +72,11 @@ def parts(row):
     return {name: value for name, value in found.items() if value > 0}
 
 
+def modelled(of_ranks):
+    """Seconds of the busiest rank if it had a processor of its own: what it computes, and its messages in a usual network."""
+    return of_ranks["cpu_most"] + of_ranks["messages_most"] * MESSAGE + of_ranks["sent_bytes_most"] / BANDWIDTH
+
+
 def summaries(rows):
     """A summary for each case, step, number of processes and variant, in order of appearance."""
     groups = {}
@@ -107,6 +113,10 @@ def summaries(rows):
                 summary["counts"].update({f"all_{key}": sum(c[key] for c in counts) for key in counts[0]})
             summary["file_bytes"] = used[0]["file_bytes"]
             summary["bytes"] = sum(rank.get("bytes", 0) for rank in used[0]["ranks"])
+            of_ranks = [row["ranks"][0]["of_ranks"] for row in used if "of_ranks" in row["ranks"][0]]
+            if of_ranks:
+                summary["of_ranks"] = {key: middle([one[key] for one in of_ranks]) for key in of_ranks[0]}
+                summary["modelled"] = modelled(summary["of_ranks"])
             latency = [rank["latency"] for row in used for rank in row["ranks"] if rank.get("latency")]
             if latency:
                 summary["latency"] = {key: middle([one[key] for one in latency]) for key in ("p50", "p90", "p99", "max")}

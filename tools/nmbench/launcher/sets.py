@@ -142,7 +142,22 @@ def commits(options):
             for name, job in (("many", many), ("one", one))]
 
 
-SETS = {"paper": paper, "shared": shared, "objects": objects, "cgns": cgns, "same-values": same_values, "arrays": arrays, "commits": commits}
+def threads(options):
+    """512 to 4,096 ranks of NMB that are threads: creation and cgns; what each computes and sends, and a model of a cluster."""
+    cases = []
+    variants = backends(options, "nmb")
+    for ranks in options.ranks:
+        job = {"samples": scaled(SAMPLES["98M"], options), "threads": ranks}
+        cases.append(Case("threads-create", f"{ranks:,} ranks create {job['samples']:,} samples", ranks,
+                          [Step("create", "thread_create", job, ranks=1)], variants))
+        cgns = {"bases": scaled(128, options), "zones": 32}
+        cases.append(Case("threads-cgns", f"{ranks:,} ranks read the small arrays of {cgns['bases']} bases together", ranks,
+                          [Step("write", "small_arrays", {**cgns, "step": "write"}, measured=False, ranks=1),
+                           Step("read together", "thread_small_arrays", {**cgns, "threads": ranks}, ranks=1)], variants))
+    return cases
+
+
+SETS = {"threads": threads, "paper": paper, "shared": shared, "objects": objects, "cgns": cgns, "same-values": same_values, "arrays": arrays, "commits": commits}
 
 
 def all_sets(options):
