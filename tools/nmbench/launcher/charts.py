@@ -100,8 +100,8 @@ class Drawing:
         return head + style() + f'<rect class="b" width="{WIDTH}" height="{self.height}"/>' + "".join(self.parts) + "</svg>\n"
 
 
-def processes(n):
-    return f"{n:,} process{'es' if n > 1 else ''}"
+def ranks(n):
+    return f"{n:,} rank{'s' if n > 1 else ''}"
 
 
 def disturbed_note(found):
@@ -134,7 +134,7 @@ class Groups:
 
     def label(self, drawing, y):
         for group, number_of in enumerate(self.numbers):
-            drawing.text(self.middle(group), y, processes(number_of))
+            drawing.text(self.middle(group), y, ranks(number_of))
 
 
 def stacked(title, found):
@@ -190,7 +190,7 @@ def heap(title, found):
     phases = list(dict.fromkeys(name for s in found for name in s["heap"]))
     phases.sort(key=lambda name: PHASE_ORDER.index(name) if name in PHASE_ORDER else len(PHASE_ORDER))
     most = max((value for s in found for value in s["heap"].values()), default=1) / 1e6
-    drawing = Drawing(f"{title}, {processes(largest)}", "MB of heap at the end of each phase, of the process that has most", most,
+    drawing = Drawing(f"{title}, {ranks(largest)}", "MB of heap at the end of each phase, of the process that has most", most,
                       [(s["variant_title"], i % len(COLOURS)) for i, s in enumerate(found)])
     room = (WIDTH - LEFT - RIGHT) / len(phases)
     width = min(50.0, room * 0.85 / len(found))
@@ -208,19 +208,19 @@ def heap(title, found):
 def speed_up(title, found):
     """Figure 11: against the smallest number of processes. Dashed: as many times as fast as there are processes."""
     found = [s for s in found if s["seconds"]]
-    ranks = sorted({s["processes"] for s in found})
+    numbers = sorted({s["processes"] for s in found})
     series = {}
     for s in found:
         series.setdefault(s["variant"], {})[s["processes"]] = s["seconds"]["median"]
-    series = {variant: [(n, times[ranks[0]] / times[n]) for n in ranks if n in times] for variant, times in series.items() if ranks[0] in times}
+    series = {variant: [(n, times[numbers[0]] / times[n]) for n in numbers if n in times] for variant, times in series.items() if numbers[0] in times}
     titles = {s["variant"]: s["variant_title"] for s in found}
     most = max(value for points in series.values() for _, value in points)
-    drawing = Drawing(title, f"times as fast as with {processes(ranks[0])}", most * 1.15, [(titles[v], i % len(COLOURS)) for i, v in enumerate(series)],
+    drawing = Drawing(title, f"times as fast as with {ranks(numbers[0])}", most * 1.15, [(titles[v], i % len(COLOURS)) for i, v in enumerate(series)],
                       disturbed_note(found))
-    place = {n: LEFT + (WIDTH - LEFT - RIGHT) * (i + 0.5) / len(ranks) for i, n in enumerate(ranks)}
-    for n in ranks:
-        drawing.text(place[n], drawing.bottom + 17, processes(n))
-    ideal = [(place[n], n / ranks[0]) for n in ranks if n / ranks[0] <= drawing.most]
+    place = {n: LEFT + (WIDTH - LEFT - RIGHT) * (i + 0.5) / len(numbers) for i, n in enumerate(numbers)}
+    for n in numbers:
+        drawing.text(place[n], drawing.bottom + 17, ranks(n))
+    ideal = [(place[n], n / numbers[0]) for n in numbers if n / numbers[0] <= drawing.most]
     drawing.parts.append('<polyline class="i" points="' + " ".join(f"{x:.1f},{drawing.y(value):.1f}" for x, value in ideal) + '"/>')
     for i, points in enumerate(series.values()):
         drawing.line([(place[n], value) for n, value in points], i % len(COLOURS))
@@ -228,7 +228,7 @@ def speed_up(title, found):
 
 
 def table(found):
-    rows = ["<table><tr><th>processes<th>way<th>median, s<th>spread, s<th>CPU, s<th>NMB / this<th>heap, MB<th>writes<th>written, MB<th>reads"
+    rows = ["<table><tr><th>ranks<th>way<th>median, s<th>spread, s<th>CPU, s<th>NMB / this<th>heap, MB<th>writes<th>written, MB<th>reads"
             "<th>messages<th>file, MB<th>remarks"]
     for s in found:
         seconds = s["seconds"]
@@ -256,7 +256,7 @@ def table(found):
 
 def objects(found):
     """Table 1: what a process defines, at most."""
-    rows = ["<table><tr><th>processes<th>variables a process<th>dimensions a process<th>variables in all<th>dimensions in all"]
+    rows = ["<table><tr><th>ranks<th>variables a rank<th>dimensions a rank<th>variables in all<th>dimensions in all"]
     for n in sorted({s["processes"] for s in found}):
         most = next((s["counts"] for s in found if s["processes"] == n and s.get("counts")), None)
         if most:
@@ -282,7 +282,7 @@ fast with 4,096 processes (dataset_1G).</p>"""
 
 def overview(found):
     """NMB beside the fastest other library, everywhere."""
-    rows = ["<table><tr><th>case<th>step<th>processes<th>NMB, s<th>fastest other, s<th>NMB / this<th>which"]
+    rows = ["<table><tr><th>case<th>step<th>ranks<th>NMB, s<th>fastest other, s<th>NMB / this<th>which"]
     for own, peer in results.best_peers(found):
         ratio = f"{peer['nmb_ratio']:.2f}{' ≈' if peer['within_spread'] else ''}"
         name = own["step"].replace("_", " ") + (", waits for the device" if own["variant"] == "nmb-sync" else "")
