@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import xml.dom.minidom
 from pathlib import Path
 
@@ -203,6 +204,23 @@ def check_list(nmbench, backends):
             print(f"{name}: not built, not tested")
 
 
+def check_interrupted(nmbench, work):
+    """A nmbench that is told to end ends its program too."""
+    (work / "i.json").write_text(json.dumps(configuration(benchmark=["write"], EMULATED_COMPUTE_TIME_PER_TIMESTEP="60 s")))
+    started = subprocess.Popen([nmbench, "i.json", "--out", "interrupted", "--peers", "files"], cwd=work, env=ENV, stdout=subprocess.DEVNULL)
+    children = Path(f"/proc/{started.pid}/task/{started.pid}/children")
+    child = ""
+    for _ in range(300):
+        child = next((pid for pid in children.read_text().split() if "nmbench-files" in Path(f"/proc/{pid}/cmdline").read_text()), "")
+        if child:
+            break
+        time.sleep(0.1)
+    started.terminate()
+    check(started.wait(30) == 143 and child, f"interrupted: exit code {started.returncode}, child {child!r}")
+    time.sleep(0.2)
+    check(not Path(f"/proc/{child}").exists(), "interrupted: the program goes on")
+
+
 def check_h5bench(nmbench, work):
     def run(document, *options):
         (work / "c.json").write_text(json.dumps(document))
@@ -270,6 +288,7 @@ def main():
             print(f"{name}: {done} kernels by {o.ranks} processes", flush=True)
         if o.ranks == 1:
             check_differences(Backend(backends["files"], "files", work, []))
+            check_interrupted(build / "bin" / "nmbench", work)
             check_h5bench(build / "bin" / "nmbench", work)
     return 1 if problems else 0
 

@@ -33,6 +33,7 @@ What to distrust:
 import argparse
 import json
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -167,6 +168,7 @@ def run_case(case, programs, folder, scratch, o, report):
 
 
 def main(arguments=None, programs_folder=None):
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     o = parse(arguments, programs_folder)
     if o.programs is None or not Path(o.programs).is_dir():
         fail("found no folder with the programs of the back ends")

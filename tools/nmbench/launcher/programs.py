@@ -81,6 +81,9 @@ class Programs:
             os.killpg(started.pid, signal.SIGKILL)
             started.communicate()
             return {"status": "failed", "reason": f"not finished after {self.timeout:g} s", "ranks": []}
+        except BaseException:  # interrupted: the program ends too
+            os.killpg(started.pid, signal.SIGKILL)
+            raise
         after = counters()
         result = {"status": "ok", "reason": "", "command_seconds": after["wall"] - before["wall"], "ranks": []}
         result.update(disturbance(before, after))
