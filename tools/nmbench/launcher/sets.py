@@ -25,9 +25,10 @@ def creation_variants(options):
     found = backends(options, "nmb")
     if "pnetcdf" in options.peers:
         found.append(Variant("application-level", "application level (PnetCDF)", "pnetcdf", {"level": "application"}))
-        # NMB always compares what processes define; PnetCDF does so in its safe mode.
-        found.append(Variant("application-level-checked", "application level, safe mode", "pnetcdf", {"level": "application", "checks": True},
-                             only="create"))
+        # NMB always compares what processes define; PnetCDF does so in its safe mode, by a collective call for each definition.
+        if options.checks:
+            found.append(Variant("application-level-checked", "application level, safe mode", "pnetcdf",
+                                 {"level": "application", "checks": True}, only="create"))
         for label, path in options.library_levels:
             found.append(Variant(label, f"library level ({label})", "pnetcdf", {"level": "library", "library": path}, only="create"))
     return found
