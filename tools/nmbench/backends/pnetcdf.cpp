@@ -38,18 +38,14 @@ class Library {
   void* handle_;  // stays until the process ends
 };
 
-#define NMBENCH_FUNCTIONS(X)                                                                     \
-  X(inq_libvers)                                                                                 \
-  X(strerror)                                                                                    \
-  X(create)                                                                                      \
-  X(open)                                                                                        \
-  X(enddef)                                                                                      \
-  X(close)                                                                                       \
-  X(sync)                                                                                        \
-  X(sync_numrecs) X(def_dim) X(def_var) X(inq) X(inq_varname) X(inq_var) X(inq_dimlen)           \
-      X(inq_varid) X(begin_indep_data) X(end_indep_data) X(put_vara) X(put_vara_all) X(put_vars) \
-          X(put_vars_all) X(get_vara) X(get_vara_all) X(get_vars) X(get_vars_all) X(iput_vara)   \
-              X(iget_vara) X(wait) X(wait_all) X(set_fill)
+// clang-format off
+#define NMBENCH_FUNCTIONS(X) \
+  X(inq_libvers) X(strerror) X(create) X(open) X(enddef) X(close) X(sync) X(sync_numrecs) \
+  X(def_dim) X(def_var) X(inq) X(inq_varname) X(inq_var) X(inq_dimlen) X(inq_varid) \
+  X(begin_indep_data) X(end_indep_data) X(put_vara) X(put_vara_all) X(put_vars) \
+  X(put_vars_all) X(get_vara) X(get_vara_all) X(get_vars) X(get_vars_all) X(iput_vara) \
+  X(iget_vara) X(wait) X(wait_all) X(set_fill)
+// clang-format on
 
 struct Functions {
 #define NMBENCH_MEMBER(name) decltype(&ncmpi_##name) name = nullptr;
