@@ -5,7 +5,7 @@
 #include <pnetcdf.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <cstdlib>
 #include <map>
 
 #include "backend.h"
@@ -280,8 +280,9 @@ class PnetCdf final : public Backend {
   }
   MPI_Comm comm() const { return options_.file_per_process ? MPI_COMM_SELF : MPI_COMM_WORLD; }
   MPI_Info hints() const {
-    int major = 0, minor = 0;
-    std::sscanf(f_.inq_libvers(), "%d.%d", &major, &minor);
+    char* end = nullptr;
+    const long major = std::strtol(f_.inq_libvers(), &end, 10);
+    const long minor = *end == '.' ? std::strtol(end + 1, nullptr, 10) : 0;
     if (options_.hash_size > 0 && major == 1 && minor < 13)
       throw Refused(
           "before release 1.13, PnetCDF's tables of names have a fixed size, so that its time "
@@ -317,7 +318,7 @@ class PnetCdf final : public Backend {
     std::vector<MPI_Offset> start(static_cast<std::size_t>(rank) + 1, 0), count(start.size(), 1);
     for (int i = 0; i < rank; ++i)
       check(f_.inq_dimlen(file_, dims[i], &count[static_cast<std::size_t>(i)]));
-    const MPI_Datatype memory = memory_of(type);
+    MPI_Datatype memory = memory_of(type);
     int one = 1;
     MPI_Type_size(memory, &one);
     const auto elements = static_cast<MPI_Offset>(size / static_cast<std::size_t>(one));
@@ -329,7 +330,7 @@ class PnetCdf final : public Backend {
   }
   void transfer(int number, const Slab& slab, void* values, bool puts) {
     const Array& array = arrays_.at(static_cast<std::size_t>(number));
-    const MPI_Datatype memory = memory_of(array.element);
+    MPI_Datatype memory = memory_of(array.element);
     std::vector<MPI_Offset> start = offsets(slab.start), count = offsets(slab.count);
     const bool all = options_.collective_data;
     all ? leave_independent() : enter_independent();

@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cinttypes>
 #include <cmath>
-#include <cstdio>
+#include <sstream>
 
 namespace nmb::bench {
 
@@ -33,8 +32,14 @@ void add_system_calls(Usage* usage) {
   const ssize_t length = pread(system_calls_file(), text, sizeof text - 1, 0);
   if (length <= 0) return;
   text[length] = 0;
-  std::sscanf(text, "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64,
-              &usage->read_bytes, &usage->written_bytes, &usage->reads, &usage->writes);
+  std::istringstream words(text);
+  std::string key;
+  for (std::uint64_t number = 0; words >> key >> number;) {
+    if (key == "rchar:") usage->read_bytes = number;
+    if (key == "wchar:") usage->written_bytes = number;
+    if (key == "syscr:") usage->reads = number;
+    if (key == "syscw:") usage->writes = number;
+  }
   // This read itself, so that the next phase does not count it.
   usage->read_bytes += static_cast<std::uint64_t>(length);
   ++usage->reads;
