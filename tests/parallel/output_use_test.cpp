@@ -44,6 +44,12 @@ class OutputUse {
     for (const auto& [rank, runs] : written_) out.insert(rank);
     return out;
   }
+  std::size_t writes() {
+    const std::lock_guard lock(mutex_);
+    std::size_t all = 0;
+    for (const auto& [rank, runs] : written_) all += runs.size();
+    return all;
+  }
   std::set<int> users() const {
     std::set<int> out = writers();
     out.insert(read_.begin(), read_.end());
@@ -227,6 +233,45 @@ void expect_use(int nodes) {
       EXPECT_EQ(findings_of(std::filesystem::path(path)), "");
     }
     return ranks.barrier();
+  });
+  EXPECT_TRUE(status.ok()) << status.text();
+}
+
+// Elements that lie close together are not written one by one.
+TEST(OutputUse, InterleavedPutsTakeFewWrites) {
+  constexpr std::uint64_t kRows = 4096, kMembers = 8;
+  OutputUse use;
+  const Status status = run_ranks_on_nodes(2, 1, [&](Communicator& ranks) -> Status {
+    NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+    const std::string path = folder.file("f.nmb");
+    NMB_ASSIGN(const std::unique_ptr<FileWriter> writer,
+               FileWriter::create(path, use.noting({}, ranks.rank()), ranks));
+    Definer definer(*writer);
+    const BlockId block = definer.block("b");
+    const DimId row = definer.dimension(block, "row", 2 * kRows);
+    const DimId member = definer.dimension(block, "member", kMembers);
+    definer.variable(block, "v", Type::kInt, {{row, member}});
+    NMB_TRY(ranks.agree(definer.status()));
+    NMB_TRY(writer->end_define());
+    const auto own = static_cast<std::uint64_t>(ranks.rank());
+    for (std::uint64_t m = 0; m < kMembers; ++m) {
+      const std::vector<int> values(kRows, static_cast<int>(10 * own + m));
+      // Every second row is another rank's.
+      NMB_TRY(
+          writer->put_all(block, 0, {{own, m}, {kRows, 1}, {2, 1}}, std::span<const int>(values)));
+    }
+    NMB_TRY(ranks.barrier());
+    EXPECT_LT(use.writes(), 100U);
+    NMB_TRY(writer->close());
+    NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path));
+    const std::string_view name = "b";
+    NMB_ASSIGN(const auto loaded, reader->open_blocks(std::span(&name, 1)));
+    std::vector<int> found(2 * kRows * kMembers);
+    NMB_TRY(loaded[0]->read(0, {{0, 0}, {2 * kRows, kMembers}, {}}, std::span<int>(found)));
+    for (std::uint64_t i = 0; i < found.size(); ++i)
+      if (found[i] != static_cast<int>(10 * (i / kMembers % 2) + i % kMembers))
+        return Status(Code::kDamaged, "another value");
+    return {};
   });
   EXPECT_TRUE(status.ok()) << status.text();
 }

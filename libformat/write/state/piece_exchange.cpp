@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "ranks/write_buffer.h"
 #include "wire/hash.h"
 
 namespace nmb {
@@ -252,11 +253,14 @@ Status PieceExchange::write(const Assembly& assembly, std::uint64_t position) {
     written.add_piece(logical, logical + bytes.size(), sum_of(bytes));
     return {};
   }
+  // Runs that lie close together become one write. Nobody else writes to this piece meanwhile.
+  WriteBuffer buffer(file_, bytes.size() + 1);
+  buffer.set_own({{position, position + bytes.size()}});
   for (const Interval& run : assembly.covered.intervals()) {
-    NMB_TRY(file_.write_at(position + run.begin, bytes.subspan(run.begin, run.end - run.begin)));
+    NMB_TRY(buffer.write_at(position + run.begin, bytes.subspan(run.begin, run.end - run.begin)));
     written.add(logical + run.begin, logical + run.end);
   }
-  return {};
+  return buffer.flush();
 }
 
 // Reserves memory for all bytes that go to each rank, because a message that grows would be copied.
