@@ -278,6 +278,16 @@ def check_h5bench(nmbench, work):
         check(done.returncode == 2 and word in done.stderr, f"{changes}: expected exit code 2 and {word}, found {done.returncode} {done.stderr}")
 
 
+def check_launches(nmbench, work):
+    """Programs that are started in another way than they should are found."""
+    def run(*options):
+        return subprocess.run([nmbench, "run", "same-values", "--out", "launched", "--peers", "files", "--scale", "0.01", "--runs", "1", *options],
+                              cwd=work, capture_output=True, text=True, env=ENV, timeout=300)
+
+    done = run("--ranks", "2", "--launcher", "env X={ranks}")
+    check(done.returncode == 1 and "expected 2" in done.stdout, f"one process instead of two: {done.returncode} {done.stdout} {done.stderr}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=Path, required=True)
@@ -300,6 +310,7 @@ def main():
         if o.ranks == 1:
             check_differences(Backend(backends["files"], "files", work, []))
             check_interrupted(build / "bin" / "nmbench", work)
+            check_launches(build / "bin" / "nmbench", work)
             check_h5bench(build / "bin" / "nmbench", work)
     return 1 if problems else 0
 

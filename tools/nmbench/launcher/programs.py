@@ -94,6 +94,8 @@ class Programs:
             result["reason"] = said[1] if said else f"exit code {started.returncode}: {text.strip()[-300:]}"
             return result
         result["ranks"] = json.loads(out.read_text())
+        if len(result["ranks"]) != ranks:
+            result.update(status="failed", reason=f"{len(result['ranks'])} processes gave results, expected {ranks}: look at --launcher")
         return result
 
 
