@@ -170,7 +170,7 @@ def configuration(**changes):
 
 def check_schema(document, schema):
     """What the schema requires is there, and nothing has another type."""
-    types = {"object": dict, "array": list, "number": (int, float), "integer": int, "boolean": bool, "null": type(None)}
+    types = {"object": dict, "array": list, "number": (int, float), "integer": int, "boolean": bool, "string": str, "null": type(None)}
 
     def walk(value, rule, where):
         if "$ref" in rule:
@@ -278,6 +278,25 @@ def check_h5bench(nmbench, work):
         check(done.returncode == 2 and word in done.stderr, f"{changes}: expected exit code 2 and {word}, found {done.returncode} {done.stderr}")
 
 
+def check_fakes(nmbench, program, work):
+    """What a program does wrong is found: here one is a script around the true one."""
+    fakes = work / "fakes"
+    fakes.mkdir()
+    fake = fakes / "nmbench-files"
+    (work / "f.json").write_text(json.dumps(configuration(benchmark=["write"])))
+
+    def run(script, *options):
+        fake.write_text(f"#!/bin/sh\n{script}\n")
+        fake.chmod(0o755)
+        done = subprocess.run([nmbench, "f.json", "--out", "faked", "--peers", "files", "--runs", "1", "--programs", fakes, *options], cwd=work,
+                              capture_output=True, text=True, env=ENV, timeout=60)
+        return done, json.loads((work / "faked" / "results.json").read_text())["rows"][0]
+
+    done, row = run(f'{program} "$1" "$2"; echo disk full >&2; truncate -s 1000 data/f.files.*')
+    check(done.returncode == 1 and "65,536 bytes were put, but the file has 1,000" in row["reason"] and row["output"] == "disk full",
+          f"lost bytes: {done.returncode} {row['reason']} {done.stderr}")
+
+
 def check_launches(nmbench, work):
     """Programs that are started in another way than they should are found."""
     def run(*options):
@@ -310,6 +329,7 @@ def main():
         if o.ranks == 1:
             check_differences(Backend(backends["files"], "files", work, []))
             check_interrupted(build / "bin" / "nmbench", work)
+            check_fakes(build / "bin" / "nmbench", backends["files"], work)
             check_launches(build / "bin" / "nmbench", work)
             check_h5bench(build / "bin" / "nmbench", work)
     return 1 if problems else 0

@@ -117,6 +117,14 @@ def options_of(o):
     return {key: str(value) if isinstance(value, Path) else value for key, value in vars(o).items()}
 
 
+def lost_bytes(step, result, path):
+    """Why the file cannot hold the values: some libraries print an error and go on, for example if the disk is full."""
+    if result["status"] != "ok" or step.kernel not in ("write", "overwrite", "append") or step.job.get("deflate"):
+        return ""
+    put, found = sum(rank["bytes"] for rank in result["ranks"]), bytes_of(path)
+    return f"{put:,} bytes were put, but the file has {found:,}: {result['output'][-300:]}" if found < put else ""
+
+
 def run_case(case, programs, folder, scratch, o, report):
     """Rows of all runs of a case."""
     rows = []
@@ -159,6 +167,9 @@ def run_case(case, programs, folder, scratch, o, report):
                     stopped = step.name
                     if result["status"] == "refused":
                         refused.add(variant.name)
+                lost = lost_bytes(step, result, path)
+                if lost:
+                    result.update(status="failed", reason=lost)
                 if step.measured or result["status"] == "failed":
                     rows.append(row_of(step, variant, run, result, path))
                     report(rows[-1], step)

@@ -15,6 +15,7 @@ from pathlib import Path
 # Names on the command line, and what they are called in tables.
 BACKENDS = {"nmb": "NMB", "pnetcdf": "CDF-5 (PnetCDF)", "netcdf4": "netCDF-4 (netCDF-C)", "hdf5": "HDF5, serial",
             "hdf5-parallel": "HDF5, parallel", "lmdb": "LMDB", "files": "plain files"}
+OUTPUT = 2000  # characters of what a program says that are kept
 REFUSED = 3  # exit code of a program whose library has no way to do what is asked
 # A run is disturbed if other programs of this node used more of a core than this, or the host of a virtual machine took more.
 OTHERS_CORES, STOLEN_CORES = 0.25, 0.05
@@ -85,7 +86,7 @@ class Programs:
             os.killpg(started.pid, signal.SIGKILL)
             raise
         after = counters()
-        result = {"status": "ok", "reason": "", "command_seconds": after["wall"] - before["wall"], "ranks": []}
+        result = {"status": "ok", "reason": "", "command_seconds": after["wall"] - before["wall"], "ranks": [], "output": text.strip()[-OUTPUT:]}
         result.update(disturbance(before, after))
         said = re.search(r"nmbench (?:refused|failed): (.*)", text)
         if started.returncode != 0:
