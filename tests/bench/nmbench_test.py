@@ -19,6 +19,10 @@ import time
 import xml.dom.minidom
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "nmbench" / "launcher"))
+import results  # noqa: E402
+
 ENV = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
            OMPI_MCA_rmaps_base_oversubscribe="1", HDF5_USE_FILE_LOCKING="FALSE")
 # One process needs no network, whose set-up takes most of a small run's time.
@@ -253,6 +257,7 @@ def check_h5bench(nmbench, work):
     check("total size, 64.000, KB" in lines, f"h5bench's CSV: {lines}")
     with open(work / "out" / "summary.csv") as file:
         check(len(list(csv.DictReader(file))) == 4, "summary.csv: not 4 rows")
+    check("too few runs" in (work / "out" / "index.html").read_text(), "index.html: says nothing of two runs")
     charts = list((work / "out" / "charts").glob("*.svg"))
     check(len(charts) == 2, f"{len(charts)} charts")
     for chart in charts:
@@ -276,6 +281,28 @@ def check_h5bench(nmbench, work):
     for changes, word in refusals:
         done = run(configuration(**changes))
         check(done.returncode == 2 and word in done.stderr, f"{changes}: expected exit code 2 and {word}, found {done.returncode} {done.stderr}")
+
+
+def fake_row(seconds, variant="nmb", disturbed=False, kernel="write", size=100, **phases):
+    """A run's row, as far as summaries need it. phases: seconds of other phases than `data`."""
+    counts = dict.fromkeys(("cpu", "peak_rss", "heap", "reads", "read_bytes", "writes", "written_bytes", "messages", "collectives", "sent_bytes"), 0)
+    counts |= {"mpi_seconds": 0.0, "mpi_file_seconds": 0.0}
+    walls = {"data": seconds, **phases}
+    rank = {"library": "", "total": sum(walls.values()), "wall": sum(walls.values()), "numbers": {}, "bytes": size,
+            "phases": [{"name": name, "wall": wall, **counts} for name, wall in walls.items()]}
+    return {"case": "c", "title": "", "step": "s", "kernel": kernel, "variant": variant, "variant_title": "", "backend": variant, "processes": 1,
+            "status": "ok", "reason": "", "disturbed": disturbed, "job": {}, "file_bytes": size, "ranks": [rank]}
+
+
+def check_summaries():
+    """What is said of the runs of two ways."""
+    own = [fake_row(seconds) for seconds in (1.0, 1.1, 1.2)]
+    for others, disturbed, doubt in (((2.0, 2.1, 2.2), 0, ""), ((0.9, 1.15, 1.3), 0, "≈"), ((2.0, 2.1), 0, "too few runs"),
+                                     ((2.0, 2.1, 2.2), 1, "too few runs")):
+        rows = [fake_row(seconds, "files", disturbed=n < disturbed) for n, seconds in enumerate(others)]
+        for first, second in ((own, rows), ([{**row, "variant": "nmb"} for row in rows], [{**row, "variant": "files"} for row in own])):
+            said = results.doubt(results.summaries(first + second)[1])
+            check(said == doubt, f"{others}, {disturbed} disturbed: found {said!r}, expected {doubt!r}")
 
 
 def check_fakes(nmbench, program, work):
@@ -329,6 +356,7 @@ def main():
         if o.ranks == 1:
             check_differences(Backend(backends["files"], "files", work, []))
             check_interrupted(build / "bin" / "nmbench", work)
+            check_summaries()
             check_fakes(build / "bin" / "nmbench", backends["files"], work)
             check_launches(build / "bin" / "nmbench", work)
             check_h5bench(build / "bin" / "nmbench", work)

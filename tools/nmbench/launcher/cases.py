@@ -26,6 +26,9 @@ class Case:
     figures: tuple = ()  # creation by phase: which figures of the paper its two charts have the form of, as words in brackets
 
 
+LEAST_RUNS = 3  # quiet runs without which a spread says nothing
+
+
 def variants_in_turn(variants, run):
     """The order of a run: what was first in one run is last in the next."""
     return variants if run % 2 == 0 else list(reversed(variants))

@@ -5,6 +5,7 @@ import math
 import textwrap
 
 import results
+from cases import LEAST_RUNS
 
 # Colours that differ in brightness too: (light, dark).
 COLOURS = [("#1f5fa8", "#6fb1ff"), ("#c2571a", "#ff9d5c"), ("#2e7d4f", "#6fd39a"), ("#7a3e9d", "#cf9bf0"), ("#b8860b", "#f0c64a"),
@@ -104,11 +105,18 @@ def ranks(n):
     return f"{n:,} rank{'s' if n > 1 else ''}"
 
 
-def disturbed_note(found):
+def runs(s):
+    """How many runs the median is of."""
+    n = s["seconds"]["runs"]
+    return f"{n} run{'s' if n > 1 else ''}"
+
+
+def notes_of(found):
     """What the reader must know of the bars."""
     shown = [s for s in found if s["seconds"]]
-    bad = [s for s in shown if s["disturbed"] == s["runs"]]
-    return [f"Other programs or the host disturbed every run of {len(bad)} of the {len(shown)} figures."] if bad else []
+    bad, few = [s for s in shown if s["disturbed"] == s["runs"]], [s for s in shown if s["few_runs"]]
+    notes = [f"Other programs or the host disturbed every run of {len(bad)} of the {len(shown)} figures."] if bad else []
+    return notes + ([f"{len(few)} of the {len(shown)} figures have too few quiet runs to say anything: fewer than {LEAST_RUNS}."] if few else [])
 
 
 class Groups:
@@ -146,7 +154,7 @@ def stacked(title, found):
     several = len(groups.variants) > 1
     notes = [", ".join(f"{letters[v]}: {groups.titles[v]}" for v in groups.variants)] if several else []
     drawing = Drawing(title, "seconds of the slowest process", most, [(name, PART_ORDER.index(name)) for name in names],
-                      notes + disturbed_note(found), labels=2 if several else 1)
+                      notes + notes_of(found), labels=2 if several else 1)
     groups.label(drawing, drawing.bottom + (32 if several else 17))
     for x, variant, s in groups.bars():
         if several:
@@ -157,18 +165,19 @@ def stacked(title, found):
         low = 0.0
         for name in names:
             value = s["parts"].get(name, 0.0)
-            drawing.bar(x + 2, groups.width - 4, low, low + value, PART_ORDER.index(name), f"{s['variant_title']}: {name} {number(value)} s")
+            drawing.bar(x + 2, groups.width - 4, low, low + value, PART_ORDER.index(name), f"{s['variant_title']}: {name} {number(value)} s",
+                        faint=bool(results.doubt(s)))
             low += value
         drawing.whisker(x + groups.width / 2, s["seconds"], groups.width)
     return drawing.svg()
 
 
 def bars(title, found):
-    """A group for each number of processes, a bar for each way. Faint: no different from NMB within the spread of the runs."""
+    """A group for each number of processes, a bar for each way. Faint: no different from NMB within the spread of the runs, or too few runs."""
     groups = Groups(found)
     colour = {variant: i % len(COLOURS) for i, variant in enumerate(groups.variants)}
     most = max((s["seconds"]["max"] for s in found if s["seconds"]), default=1)
-    drawing = Drawing(title, "seconds of the slowest process", most, [(groups.titles[v], colour[v]) for v in groups.variants], disturbed_note(found))
+    drawing = Drawing(title, "seconds of the slowest process", most, [(groups.titles[v], colour[v]) for v in groups.variants], notes_of(found))
     groups.label(drawing, drawing.bottom + 17)
     for x, variant, s in groups.bars():
         if not s or not s["seconds"]:
@@ -176,8 +185,8 @@ def bars(title, found):
             continue
         spread = s["seconds"]
         drawing.bar(x + 2, groups.width - 4, 0, spread["median"], colour[variant],
-                    f"{groups.titles[variant]}: {number(spread['median'])} s ({number(spread['min'])} to {number(spread['max'])})",
-                    faint=bool(s.get("within_spread")))
+                    f"{groups.titles[variant]}: {number(spread['median'])} s ({number(spread['min'])} to {number(spread['max'])}), {runs(s)}",
+                    faint=bool(results.doubt(s)))
         drawing.whisker(x + groups.width / 2, spread, groups.width)
     return drawing.svg()
 
@@ -216,7 +225,7 @@ def speed_up(title, found):
     titles = {s["variant"]: s["variant_title"] for s in found}
     most = max(value for points in series.values() for _, value in points)
     drawing = Drawing(title, f"times as fast as with {ranks(numbers[0])}", most * 1.15, [(titles[v], i % len(COLOURS)) for i, v in enumerate(series)],
-                      disturbed_note(found))
+                      notes_of(found))
     place = {n: LEFT + (WIDTH - LEFT - RIGHT) * (i + 0.5) / len(numbers) for i, n in enumerate(numbers)}
     for n in numbers:
         drawing.text(place[n], drawing.bottom + 17, ranks(n))
@@ -228,7 +237,7 @@ def speed_up(title, found):
 
 
 def table(found):
-    rows = ["<table><tr><th>ranks<th>way<th>median, s<th>spread, s<th>CPU, s<th>NMB / this<th>heap, MB<th>writes<th>written, MB<th>reads"
+    rows = ["<table><tr><th>ranks<th>way<th>runs<th>median, s<th>spread, s<th>CPU, s<th>NMB / this<th>heap, MB<th>writes<th>written, MB<th>reads"
             "<th>messages<th>file, MB<th>remarks"]
     for s in found:
         seconds = s["seconds"]
@@ -241,14 +250,14 @@ def table(found):
             remarks.append("each: p50 {p50:.3g} s, p99 {p99:.3g} s".format(**s["latency"]))
         cells = [s["processes"], s["variant_title"]]
         if seconds:
-            ratio = f"{s['nmb_ratio']:.2f}{' ≈' if s.get('within_spread') else ''}" if "nmb_ratio" in s else ""
+            ratio = f"{s['nmb_ratio']:.2f} {results.doubt(s)}" if "nmb_ratio" in s else ""
             count = lambda key: "" if s.get(key) is None else f"{s[key]:,.0f}"  # noqa: E731
             size = lambda key: "" if s.get(key) is None else f"{s[key] / 1e6:,.1f}"  # noqa: E731
-            cells += [f"{seconds['median']:.4g}", f"{seconds['min']:.4g} – {seconds['max']:.4g}", f"{s['cpu']:.3g}", ratio,
+            cells += [seconds["runs"], f"{seconds['median']:.4g}", f"{seconds['min']:.4g} – {seconds['max']:.4g}", f"{s['cpu']:.3g}", ratio,
                       f"{max(s['heap'].values()) / 1e6:,.1f}", count("writes"), size("written_bytes"), count("reads"),
                       f"{(s['messages'] or 0) + (s['collectives'] or 0):,.0f}", size("file_bytes")]
         else:
-            cells += [""] * 10
+            cells += [""] * 11
         cells.append("; ".join(filter(None, remarks)))
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}" for cell in cells))
     return "\n".join(rows) + "</table>"
@@ -284,7 +293,7 @@ def overview(found):
     """NMB beside the fastest other library, everywhere."""
     rows = ["<table><tr><th>case<th>step<th>ranks<th>NMB, s<th>fastest other, s<th>NMB / this<th>which"]
     for own, peer in results.best_peers(found):
-        ratio = f"{peer['nmb_ratio']:.2f}{' ≈' if peer['within_spread'] else ''}"
+        ratio = f"{peer['nmb_ratio']:.2f} {results.doubt(peer)}"
         name = own["step"].replace("_", " ") + (", waits for the device" if own["variant"] == "nmb-sync" else "")
         cells = [own["case"], name, own["processes"], f"{own['seconds']['median']:.4g}", f"{peer['seconds']['median']:.4g}", ratio, peer["variant_title"]]
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}" for cell in cells))
@@ -298,7 +307,8 @@ td:nth-child(2),td:last-child,th:last-child{text-align:left}svg{max-width:100%%}
 background:#161616}td,th{border-color:#444}}</style>
 <h1>nmbench</h1><p>%s</p><ul>
 <li>A time is that of the slowest process; a figure is the median of the runs that nothing disturbed; whiskers are the extremes.</li>
-<li>A faint bar and ≈: the extremes of NMB and of this way overlap, so that the difference of the medians says nothing.</li>
+<li>A faint bar and ≈: the extremes of NMB and of this way overlap, so that the difference of the medians says nothing. A faint bar and
+“too few runs”: this way or NMB has fewer than three quiet runs.</li>
 <li>Heap: at the end of the phase that has most. CPU, reads, writes (system calls) and messages are those of all processes, with those of MPI.</li>
 <li>results.json has every process of every run; summary.csv has these tables. `nmbench --help` says what to distrust.</li></ul>
 <h2>NMB and the fastest other library</h2>

@@ -7,7 +7,7 @@ import platform
 import statistics
 import time
 
-from cases import overlap, spread
+from cases import LEAST_RUNS, overlap, spread
 
 SCHEMA = "nmb/nmbench/1"
 MESSAGE, BANDWIDTH = 2e-6, 10e9  # of the modelled network: seconds for a message, bytes a second
@@ -92,6 +92,7 @@ def summaries(rows):
                    "status": group[0]["status"] if not good else "ok" if len(good) == len(group) else "failed",
                    "reason": next((row["reason"] for row in group if row["reason"]), ""),
                    "seconds": spread([slowest(row) for row in quiet or good]), "disturbed": len(good) - len(quiet), "runs": len(group),
+                   "few_runs": len(quiet) < LEAST_RUNS,
                    "verified": bool(good) and all(all(rank.get("verified") for rank in row["ranks"]) for row in good)}
         if good:
             used = quiet or good
@@ -128,8 +129,16 @@ def summaries(rows):
                      (s["case"], s["step"], s["processes"]) == (summary["case"], summary["step"], summary["processes"])), None)
         if base and summary["seconds"] and base["seconds"]["median"] > 0 and summary is not base:
             summary["nmb_ratio"] = base["seconds"]["median"] / summary["seconds"]["median"]
-            summary["within_spread"] = overlap(base["seconds"], summary["seconds"])
+            few = summary["few_runs"] or base["few_runs"]
+            summary["within_spread"] = None if few else overlap(base["seconds"], summary["seconds"])
     return found
+
+
+def doubt(summary):
+    """Why the median, or its ratio to NMB's, says nothing: a word for tables; empty: it says something."""
+    if summary["few_runs"] or summary.get("within_spread", False) is None:
+        return "too few runs"
+    return "≈" if summary.get("within_spread") else ""
 
 
 def best_peers(found):
@@ -146,7 +155,7 @@ def best_peers(found):
 
 
 COLUMNS = ("case", "step", "processes", "variant", "library", "status", "reason", "median [s]", "min [s]", "max [s]", "CPU [s]", "runs",
-           "disturbed", "NMB / this", "within spread", "verified", "raw rate [B/s]", "heap [B]", "peak RSS [B]", "reads", "read [B]",
+           "disturbed", "runs of the median", "NMB / this", "within spread", "verified", "raw rate [B/s]", "heap [B]", "peak RSS [B]", "reads", "read [B]",
            "writes", "written [B]", "messages", "collectives", "sent [B]", "file [B]", "p50 [s]", "p90 [s]", "p99 [s]")
 
 
@@ -159,7 +168,7 @@ def write_csv(path, found):
             data = (s.get("phases") or {}).get("data", 0)
             out.writerow([s["case"], s["step"], s["processes"], s["variant"], s["library"], s["status"], s["reason"],
                           seconds.get("median"), seconds.get("min"), seconds.get("max"), s.get("cpu"), s["runs"], s["disturbed"],
-                          s.get("nmb_ratio"), s.get("within_spread"), s["verified"],
+                          seconds.get("runs", 0), s.get("nmb_ratio"), "too few runs" if doubt(s) == "too few runs" else s.get("within_spread"), s["verified"],
                           s["bytes"] / data if s.get("bytes") and data else None,
                           max((s.get("heap") or {"": None}).values(), default=None), s.get("peak_rss"), s.get("reads"),
                           s.get("read_bytes"), s.get("writes"), s.get("written_bytes"), s.get("messages"), s.get("collectives"),
