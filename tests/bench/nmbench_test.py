@@ -305,6 +305,11 @@ def check_summaries():
             check(said == doubt, f"{others}, {disturbed} disturbed: found {said!r}, expected {doubt!r}")
 
 
+def check_times():
+    """Which phases a time and a rate are of."""
+    check(results.slowest(fake_row(1.0, compute=5.0, close=0.5)) == 1.5, "the time has emulated computation in it")
+
+
 def check_fakes(nmbench, program, work):
     """What a program does wrong is found: here one is a script around the true one."""
     fakes = work / "fakes"
@@ -357,6 +362,7 @@ def main():
             check_differences(Backend(backends["files"], "files", work, []))
             check_interrupted(build / "bin" / "nmbench", work)
             check_summaries()
+            check_times()
             check_fakes(build / "bin" / "nmbench", backends["files"], work)
             check_launches(build / "bin" / "nmbench", work)
             check_h5bench(build / "bin" / "nmbench", work)

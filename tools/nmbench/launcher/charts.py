@@ -306,7 +306,7 @@ table{border-collapse:collapse;font-size:13px;margin:.6em 0}td,th{border-bottom:
 td:nth-child(2),td:last-child,th:last-child{text-align:left}svg{max-width:100%%}@media(prefers-color-scheme:dark){body{color:#ddd;
 background:#161616}td,th{border-color:#444}}</style>
 <h1>nmbench</h1><p>%s</p><ul>
-<li>A time is that of the slowest process; a figure is the median of the runs that nothing disturbed; whiskers are the extremes.</li>
+<li>A time is that of the slowest process, without emulated computation; a figure is the median of the runs that nothing disturbed; whiskers are the extremes.</li>
 <li>A faint bar and ≈: the extremes of NMB and of this way overlap, so that the difference of the medians says nothing. A faint bar and
 “too few runs”: this way or NMB has fewer than three quiet runs.</li>
 <li>Heap: at the end of the phase that has most. CPU, reads, writes (system calls) and messages are those of all processes, with those of MPI.</li>
