@@ -335,6 +335,9 @@ def check_launches(nmbench, work):
         return subprocess.run([nmbench, "run", "same-values", "--out", "launched", "--peers", "files", "--scale", "0.01", "--runs", "1", *options],
                               cwd=work, capture_output=True, text=True, env=ENV, timeout=300)
 
+    for value in ("0", "-1", "nan", "inf", "much"):
+        done = run("--scale", value)
+        check(done.returncode == 2 and "--scale" in done.stderr, f"--scale {value}: expected exit code 2, found {done.returncode} {done.stderr}")
     done = run("--ranks", "2", "--launcher", "env X={ranks}")
     check(done.returncode == 1 and "expected 2" in done.stdout, f"one process instead of two: {done.returncode} {done.stdout} {done.stderr}")
 

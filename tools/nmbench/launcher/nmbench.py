@@ -32,6 +32,7 @@ What to distrust:
 
 import argparse
 import json
+import math
 import shutil
 import signal
 import sys
@@ -51,6 +52,13 @@ from programs import BACKENDS, Programs, bytes_of, remove  # noqa: E402
 def fail(text):
     print(f"nmbench: {text}", file=sys.stderr)
     sys.exit(2)
+
+
+def factor(text, none=False):
+    value = float(text)
+    if not math.isfinite(value) or value < 0 or (value == 0 and not none):
+        raise argparse.ArgumentTypeError(f"found {text}, expected a number {'of at least' if none else 'greater than'} 0")
+    return value
 
 
 def library(text):
@@ -100,11 +108,11 @@ def parse(arguments, programs_folder):
     parser.add_argument("--ranks", type=numbers, default=None, metavar="N,...",
                         help="numbers of processes; default: 1,2,4,8 (run threads: 512,2048,4096), or those of a configuration")
     parser.add_argument("--runs", type=positive, default=5, help="of each; default 5")
-    parser.add_argument("--scale", type=float, default=1.0, help="for a trial: the part of the usual number of objects or lengths")
+    parser.add_argument("--scale", type=factor, default=1.0, help="for a trial: the part of the usual number of objects or lengths")
     parser.add_argument("--sets", type=words(list(sets.SAMPLES)), default=["98M"], metavar="98M,1G", help="of run paper; default 98M")
     parser.add_argument("--checks", action="store_true", help="run paper with PnetCDF's safe mode too, which takes minutes")
     parser.add_argument("--with-hdf5", action="store_true", help="run paper with parallel HDF5 too, which takes minutes")
-    parser.add_argument("--compute-scale", type=float, default=1.0, help="factor of h5bench's emulated computation; 0: none")
+    parser.add_argument("--compute-scale", type=lambda text: factor(text, none=True), default=1.0, help="factor of h5bench's emulated computation; 0: none")
     parser.add_argument("--verify", action="store_true", help="read back what was written, outside of the measured time")
     parser.add_argument("--launcher", default="", metavar="COMMAND", help="starts programs, e.g. 'srun -n {ranks}'")
     parser.add_argument("--timeout", type=float, default=1800, metavar="SECONDS", help="of a run; default 1800")
