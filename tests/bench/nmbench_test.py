@@ -166,9 +166,9 @@ def configuration(**changes):
                "CSV_FILE": "out.csv", "MODE": "SYNC"}
     top = {"mpi": {"command": "mpirun", "ranks": "4", "configuration": "-n 1"}, "vol": {}, "file-system": {}, "directory": "data"}
     pattern.update({key: value for key, value in changes.items() if key.isupper()})
-    top.update({key.replace("_", "-"): value for key, value in changes.items() if key.islower() and key != "benchmark"})
+    top.update({key.replace("_", "-"): value for key, value in changes.items() if key.islower() and key not in ("benchmark", "entry")})
     names = changes.get("benchmark", ["write", "read"])
-    top["benchmarks"] = [{"benchmark": name, "file": "test.h5", "configuration": pattern} for name in names]
+    top["benchmarks"] = [{"benchmark": name, "file": "test.h5", "configuration": pattern, **changes.get("entry", {})} for name in names]
     return top
 
 
@@ -277,6 +277,8 @@ def check_h5bench(nmbench, work):
         ({"file_system": {"lustre": {}}}, "file-system"), ({"SUBFILING": "YES"}, "SUBFILING"), ({"NUM_DIMS": "4"}, "NUM_DIMS"),
         ({"DIM_1": "none"}, "DIM_1"), ({"COLLECTIVE_DATA": "maybe"}, "COLLECTIVE_DATA"), ({"READ_OPTION": "ALL"}, "READ_OPTION"),
         ({"EMULATED_COMPUTE_TIME_PER_TIMESTEP": "1 year"}, "EMULATED_COMPUTE_TIME"), ({"colour": "red"}, "colour"),
+        ({"vol": {"connector": "async under_vol=0;under_info={}"}}, "vol"), ({"mpi": {"ranks": "1", "nodes": "2"}}, "mpi: nmbench has no key nodes"),
+        ({"entry": {"directory": "elsewhere"}}, "no key directory"), ({"CHUNK_DIM_1": "16"}, "CHUNK_DIM_1"),
     ]
     for changes, word in refusals:
         done = run(configuration(**changes))

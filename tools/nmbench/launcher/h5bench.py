@@ -57,8 +57,15 @@ def word(key, text, allowed):
     return text
 
 
+def check_keys(where, found, known):
+    unknown = sorted(set(found) - known)
+    if unknown:
+        raise Refused(f"{where}nmbench has no key {unknown[0]}")
+
+
 def ranks_of(mpi):
     """(processes, launcher or None). Like h5bench: with `configuration`, `ranks` is not used."""
+    check_keys("mpi: ", mpi, {"command", "ranks", "configuration"})
     command = mpi.get("command", "mpirun")
     words = shlex.split(mpi.get("configuration", ""))
     ranks, rest, at = None, [], 0
@@ -86,9 +93,7 @@ def pattern_job(benchmark, configuration, scale):
     def scaled(count):
         return count if count < 1000 else max(1000, round(count * scale))
 
-    unknown = sorted(set(configuration) - KEYS)
-    if unknown:
-        raise Refused(f"benchmark {benchmark}: nmbench has no key {unknown[0]}")
+    check_keys(f"benchmark {benchmark}: ", configuration, KEYS)
     c = {key: value for key, value in configuration.items()}
     mode = word("MODE", c.get("MODE", "SYNC"), ("SYNC", "ASYNC", "LOG"))
     if mode != "SYNC":
@@ -126,8 +131,11 @@ def pattern_job(benchmark, configuration, scale):
         job["stride"] = number("STRIDE_SIZE", c.get("STRIDE_SIZE", 1))
         job["block"] = number("BLOCK_SIZE", c.get("BLOCK_SIZE", 1))
         job["block_count"] = scaled(number("BLOCK_CNT", c.get("BLOCK_CNT", 1)))
+    compressed = flag("COMPRESS", c.get("COMPRESS", "NO"))
+    chunk_keys = sorted(key for key in c if key.startswith("CHUNK_DIM_"))
+    if chunk_keys and not compressed:
+        raise Refused(f"{chunk_keys[0]}: h5bench has chunks with COMPRESS YES only")
     if benchmark.startswith("write"):
-        compressed = flag("COMPRESS", c.get("COMPRESS", "NO"))
         chunk = [number(key, c.get(key, length)) for key, length in zip(("CHUNK_DIM_1", "CHUNK_DIM_2", "CHUNK_DIM_3"), lengths)]
         if compressed:
             job.update(deflate=DEFLATE, chunk=chunk, collective_data=True)  # as h5bench
@@ -146,9 +154,7 @@ def pattern_job(benchmark, configuration, scale):
 
 
 def metadata_job(configuration):
-    unknown = sorted(set(configuration) - METADATA_KEYS)
-    if unknown:
-        raise Refused(f"benchmark metadata: nmbench has no key {unknown[0]}")
+    check_keys("benchmark metadata: ", configuration, METADATA_KEYS)
     c = configuration
     numbers = {key: number(key, c[key]) for key in
                ("steps", "arrays", "rows", "columns", "process-rows", "process-columns", "dataset-rank") if key in c}
@@ -164,9 +170,7 @@ def check_places(document):
     file_system = document.get("file-system") or {}
     if file_system:
         raise Refused(f"file-system: nmbench does not set {', '.join(sorted(file_system))}; set it for the folder and remove the key")
-    unknown = sorted(set(document) - {"mpi", "vol", "file-system", "directory", "benchmarks"})
-    if unknown:
-        raise Refused(f"nmbench has no key {unknown[0]}")
+    check_keys("", document, {"mpi", "vol", "file-system", "directory", "benchmarks"})
 
 
 def read(path, variants, scale_compute=1.0, scale=1.0):
@@ -181,6 +185,7 @@ def read(path, variants, scale_compute=1.0, scale=1.0):
     steps, files, written = [], {}, set()
     for place, entry in enumerate(document["benchmarks"], 1):
         benchmark, configuration = entry.get("benchmark"), entry.get("configuration", {})
+        check_keys(f"benchmark {benchmark}: ", entry, {"benchmark", "file", "configuration"})
         if benchmark in NOT_HERE:
             raise Refused(f"benchmark {benchmark}: {NOT_HERE[benchmark]}")
         name = f"{place}-{benchmark}"
@@ -207,6 +212,8 @@ def read(path, variants, scale_compute=1.0, scale=1.0):
         steps.append(Step(name, kernel, job, csv=configuration.get("CSV_FILE") or configuration.get("csv-file") or "",
                           operation="write_var_normal_dist" if "deviation" in job else benchmark.replace("-", " ")))
         files[name] = file
+    if document.get("vol"):
+        raise Refused("vol: nmbench loads no connectors of HDF5; remove what it holds")
     ranks, launcher, words = ranks_of(document.get("mpi", {}))
     case = Case(Path(path).stem, f"h5bench: {Path(path).name}", ranks, steps, variants, files)
     return case, document.get("directory", "."), launcher, words
