@@ -22,6 +22,8 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "nmbench" / "launcher"))
 import results  # noqa: E402
+import sets  # noqa: E402
+from programs import BACKENDS  # noqa: E402
 
 ENV = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
            OMPI_MCA_rmaps_base_oversubscribe="1", HDF5_USE_FILE_LOCKING="FALSE")
@@ -307,6 +309,14 @@ def check_summaries():
             check(said == doubt, f"{others}, {disturbed} disturbed: found {said!r}, expected {doubt!r}")
 
 
+def check_sets():
+    """Parallel HDF5 waits for the device in each commit: it is beside those that do."""
+    options = argparse.Namespace(peers=list(BACKENDS), scale=1.0, verify=False, ranks=[2])
+    waits = [v.name for case in sets.commits(options) for v in case.variants if v.job.get("sync")]
+    others = [v.name for case in sets.commits(options) for v in case.variants if not v.job.get("sync")]
+    check("hdf5-parallel-sync" in waits and "hdf5-parallel" not in others, f"commits: {waits} wait, {others} do not")
+
+
 def check_times():
     """Which phases a time and a rate are of."""
     check(results.slowest(fake_row(1.0, compute=5.0, close=0.5)) == 1.5, "the time has emulated computation in it")
@@ -368,6 +378,7 @@ def main():
             check_interrupted(build / "bin" / "nmbench", work)
             check_summaries()
             check_times()
+            check_sets()
             check_fakes(build / "bin" / "nmbench", backends["files"], work)
             check_launches(build / "bin" / "nmbench", work)
             check_h5bench(build / "bin" / "nmbench", work)

@@ -21,7 +21,7 @@ What to distrust:
   - times on a shared or virtual machine: look at `disturbed` and at the spread; nmbench sees only its own node;
   - more processes than cores: they wait for each other, and back ends that wait busily take the cores of the others;
   - reads after writes: they come from the memory of the node. For cold reads, write in one job and read in another;
-  - a close without waiting for the device: no back end waits, but for `nmb-sync` and PnetCDF's commits;
+  - a close without waiting for the device: no back end waits, but for the commits of those whose title says so;
   - `communication` of other libraries: calls of MPI seen from outside, without what MPI-IO sends inside itself;
   - `check and layout` of PnetCDF: all of end-define but MPI, because it does not say what its check takes. At the application
     level, where each process defines everything, names are compared while they are defined (`create`);

@@ -134,10 +134,11 @@ def commits(options):
     """Blocks that grow by a record in each step, which ends with a commit; and one block that grows."""
     many = {"blocks": scaled(1000, options), "steps": scaled(300, options), "verify": options.verify}
     one = {"blocks": 1, "steps": scaled(6000, options), "verify": options.verify}
-    variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "hdf5-parallel", "files")
-    # HDF5 and netCDF-4 never wait for the device. Commits of NMB are atomic; plain files do the least that can be so.
+    variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "files")
+    # Serial HDF5 and netCDF-4 never wait for the device. Parallel HDF5 always does: H5Fflush calls MPI_File_sync. Commits of
+    # NMB are atomic; plain files do the least that can be so.
     variants += [Variant(f"{v.name}-sync", f"{v.title}, waits for the device", v.backend, {"sync": True})
-                 for v in backends(options, "nmb", "pnetcdf", "files")]
+                 for v in backends(options, "nmb", "pnetcdf", "hdf5-parallel", "files")]
     return [Case(f"commits-{name}", f"{job['steps']:,} commits of {job['blocks']:,} growing block{'s' if job['blocks'] > 1 else ''}",
                  ranks, [Step("commits", "commits", job)], variants) for ranks in options.ranks
             for name, job in (("many", many), ("one", one))]
