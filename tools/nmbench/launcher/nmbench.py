@@ -20,7 +20,7 @@ the cluster (cmake -DNMBENCH_MPI=openmpi|mpich).
 What to distrust:
   - times on a shared or virtual machine: look at `disturbed` and at the spread; nmbench sees only its own node;
   - more processes than cores: they wait for each other, and back ends that wait busily take the cores of the others;
-  - reads after writes: they come from the memory of the node. For cold reads, write in one job and read in another;
+  - reads: they follow writes and come from memory, so all reads are warm;
   - a close without waiting for the device: no back end waits, but for the commits of those whose title says so;
   - `communication` of other libraries: calls of MPI seen from outside, without what MPI-IO sends inside itself;
   - `check and layout` of PnetCDF: all of end-define but MPI, because it does not say what its check takes. At the application
