@@ -339,6 +339,8 @@ def check_fakes(nmbench, program, work):
     done, row = run(f'{program} "$1" "$2"; echo disk full >&2; truncate -s 1000 data/f.files.*')
     check(done.returncode == 1 and "65,536 bytes were put, but the file has 1,000" in row["reason"] and row["output"] == "disk full",
           f"lost bytes: {done.returncode} {row['reason']} {done.stderr}")
+    done, row = run("trap 'echo >ended; exit 0' TERM; sleep 30 & wait", "--timeout", "0.5")
+    check("not finished after 0.5 s" in row["reason"] and (work / "ended").exists(), f"timeout: {row['reason']} {done.stderr}")
 
 
 def check_launches(nmbench, work):

@@ -15,6 +15,7 @@ from pathlib import Path
 # Names on the command line, and what they are called in tables.
 BACKENDS = {"nmb": "NMB", "pnetcdf": "CDF-5 (PnetCDF)", "netcdf4": "netCDF-4 (netCDF-C)", "hdf5": "HDF5, serial",
             "hdf5-parallel": "HDF5, parallel", "lmdb": "LMDB", "files": "plain files"}
+PATIENCE = 15  # seconds that a program has to end when it is told to
 OUTPUT = 2000  # characters of what a program says that are kept
 REFUSED = 3  # exit code of a program whose library has no way to do what is asked
 # A run is disturbed if other programs of this node used more of a core than this, or the host of a virtual machine took more.
@@ -79,11 +80,10 @@ class Programs:
         try:
             text, _ = started.communicate(timeout=self.timeout)
         except subprocess.TimeoutExpired:
-            os.killpg(started.pid, signal.SIGKILL)
-            started.communicate()
+            stop(started)
             return {"status": "failed", "reason": f"not finished after {self.timeout:g} s", "ranks": []}
         except BaseException:  # interrupted: the program ends too
-            os.killpg(started.pid, signal.SIGKILL)
+            stop(started)
             raise
         after = counters()
         result = {"status": "ok", "reason": "", "command_seconds": after["wall"] - before["wall"], "ranks": [], "output": text.strip()[-OUTPUT:]}
@@ -98,6 +98,16 @@ class Programs:
         if len(result["ranks"]) != ranks:
             result.update(status="failed", reason=f"{len(result['ranks'])} processes gave results, expected {ranks}: look at --launcher")
         return result
+
+
+def stop(started):
+    """Launchers of MPI end the processes of other nodes when they are told to end, not when they are killed."""
+    os.killpg(started.pid, signal.SIGTERM)
+    try:
+        started.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        os.killpg(started.pid, signal.SIGKILL)
+        started.communicate()
 
 
 def counters():
