@@ -249,6 +249,9 @@ def check_h5bench(nmbench, work):
     document = json.loads((work / "out" / "results.json").read_text())
     schema = Path(__file__).resolve().parents[2] / "tools" / "nmbench" / "launcher" / "results.schema.json"
     check_schema(document, json.loads(schema.read_text()))
+    where = document["machine"]
+    check("MPI" in where["mpi"] and where["build"].startswith("NMB ") and where["file_system"] and where["hints"]["HDF5_USE_FILE_LOCKING"] == "FALSE",
+          f"results.json: machine {where}")
     check(len(document["rows"]) == 8, f"h5bench: {len(document['rows'])} rows")
     check(all(s["status"] == "ok" and s["verified"] for s in document["summaries"]), "h5bench: not all are right")
     check(all(row["ranks"][0]["bytes"] == 2 * 1024 * 32 for row in document["rows"]), "h5bench: bytes of particles")

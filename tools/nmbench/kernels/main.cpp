@@ -40,6 +40,15 @@ std::string path_of_rank(const std::string& path, int rank) {
   return path.substr(0, name) + "rank_" + std::to_string(rank) + "_" + path.substr(name);
 }
 
+// The first line of what the library says of itself.
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string all(text, static_cast<std::size_t>(length));
+  return all.substr(0, all.find('\n'));
+}
+
 // All processes' texts in order of ranks, on rank 0.
 std::vector<std::string> gather(const std::string& text, int rank, int size) {
   const int length = static_cast<int>(text.size());
@@ -83,6 +92,7 @@ void run(const std::string& job_path, const std::string& out_path, int rank, int
 
   nlohmann::json& row = run.row;
   row["rank"] = rank;
+  if (rank == 0) row["mpi"] = mpi_version();
   row["library"] = backend->traits().library;
   row["phases"] = run.meter.json();
   row["total"] = run.meter.total();

@@ -351,5 +351,5 @@ def write_page(folder, cases, found, machine):
                 else:
                     add(file, bars(f"{name}: {step.replace('_', ' ')}", some))
             body.append(table(some))
-    words = "{cpu}, {cores} cores, {system}, host {host}, {time}; load before {load:.2f}".format(**machine)
+    words = "{cpu}, {cores} cores, {system}, host {host}, {time}; load before {load:.2f}; {build}; {mpi}; file system {file_system}".format(**machine)
     (folder / "index.html").write_text(PAGE % (escape(words), overview(found), "\n".join(body)))

@@ -187,7 +187,7 @@ def run_case(case, programs, folder, scratch, o, report):
     return rows
 
 
-def main(arguments=None, programs_folder=None):
+def main(arguments=None, programs_folder=None, build=""):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     o = parse(arguments, programs_folder)
     if o.programs is None or not Path(o.programs).is_dir():
@@ -244,16 +244,18 @@ def main(arguments=None, programs_folder=None):
             last[(step.name, row["variant"])] = (step, row)
 
     rows = []
+    where = {**results.machine(directory, programs.env), "build": build}
     for case in cases:
         rows += run_case(case, programs, directory, scratch, o, report)
         found = results.summaries(rows)
-        results.write_json(o.out / "results.json", rows, found, options_of(o))  # what there is, if the job ends here
+        where["mpi"] = results.mpi_of(rows)
+        results.write_json(o.out / "results.json", rows, found, options_of(o), where)  # what there is, if the job ends here
     for (name, variant), (step, row) in last.items():
         folder = o.out / variant / name
         folder.mkdir(parents=True, exist_ok=True)
         results.h5bench_csv(folder / Path(step.csv).name, step, row)
     results.write_csv(o.out / "summary.csv", found)
-    charts.write_page(o.out, cases, found, results.machine())
+    charts.write_page(o.out, cases, found, where)
     shutil.rmtree(scratch)
     print(f"nmbench: {o.out / 'index.html'}")
     return 1 if any(row["status"] == "failed" for row in rows) else 0

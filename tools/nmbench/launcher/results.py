@@ -6,6 +6,7 @@ import os
 import platform
 import statistics
 import time
+from pathlib import Path
 
 from cases import LEAST_RUNS, overlap, spread
 
@@ -14,7 +15,25 @@ MESSAGE, BANDWIDTH = 2e-6, 10e9  # of the modelled network: seconds for a messag
 PARTICLE = 32  # bytes of h5bench's particle
 
 
-def machine():
+HINTS = ("OMPI_MCA_", "MPICH_", "ROMIO_", "PNETCDF_", "HDF5_", "NMB_", "UCX_", "FI_")  # variables that change what libraries do
+
+
+def file_system(folder):
+    """Type of the file system that holds a folder; empty: not known."""
+    found = ("", "")
+    try:
+        with open("/proc/mounts") as lines:
+            for line in lines:
+                place, kind = line.split()[1:3]
+                if Path(folder).is_relative_to(place) and len(place) >= len(found[0]):
+                    found = (place, kind)
+    except OSError:
+        pass
+    return found[1]
+
+
+def machine(folder, environment):
+    """The launcher's node before the first run, the file system of `folder`, what changes what libraries do."""
     model = ""
     try:
         with open("/proc/cpuinfo") as lines:
@@ -22,7 +41,8 @@ def machine():
     except OSError:
         pass
     return {"cpu": model, "cores": os.cpu_count(), "system": f"{platform.system()} {platform.release()}", "host": platform.node(),
-            "load": os.getloadavg()[0], "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+            "load": os.getloadavg()[0], "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "file_system": file_system(folder),
+            "hints": {key: value for key, value in sorted(environment.items()) if key.startswith(HINTS)}}
 
 
 def slowest(row):
@@ -175,8 +195,13 @@ def write_csv(path, found):
                           s.get("sent_bytes"), s.get("file_bytes"), latency.get("p50"), latency.get("p90"), latency.get("p99")])
 
 
-def write_json(path, rows, found, options):
-    document = {"schema": SCHEMA, "machine": machine(), "arguments": options, "summaries": found, "rows": rows}
+def mpi_of(rows):
+    """What the MPI library of the programs says of itself; empty: no run succeeded."""
+    return next((row["ranks"][0]["mpi"] for row in rows if row["ranks"]), "")
+
+
+def write_json(path, rows, found, options, where):
+    document = {"schema": SCHEMA, "machine": where, "arguments": options, "summaries": found, "rows": rows}
     path.write_text(json.dumps(document, indent=1) + "\n")
 
 
