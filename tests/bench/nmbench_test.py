@@ -356,7 +356,7 @@ def check_launches(nmbench, work):
         done = run("--scale", value)
         check(done.returncode == 2 and "--scale" in done.stderr, f"--scale {value}: expected exit code 2, found {done.returncode} {done.stderr}")
     done = run("--ranks", "2", "--launcher", "env X={ranks}")
-    check(done.returncode == 1 and "expected 2" in done.stdout, f"one process instead of two: {done.returncode} {done.stdout} {done.stderr}")
+    check(done.returncode == 1 and "processes of the MPI job: 1, expected 2" in done.stdout, f"one process instead of two: {done.returncode} {done.stdout} {done.stderr}")
 
 
 def main():

@@ -70,6 +70,11 @@ void run(const std::string& job_path, const std::string& out_path, int rank, int
   std::ifstream in(job_path);
   if (!in) throw std::runtime_error(job_path + ": cannot be read");
   Job job(nlohmann::json::parse(in));
+  // A launcher of another MPI library starts processes that do not know each other.
+  const auto processes = job.number("processes", static_cast<std::uint64_t>(size));
+  if (processes != static_cast<std::uint64_t>(size))
+    throw std::runtime_error("processes of the MPI job: " + std::to_string(size) + ", expected " +
+                             std::to_string(processes) + "; look at --launcher");
   const std::string name = job.text("kernel");
   const auto kernel = kKernels.find(name);
   if (kernel == kKernels.end()) throw std::runtime_error("there is no kernel " + name);

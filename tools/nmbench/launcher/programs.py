@@ -68,7 +68,7 @@ class Programs:
         """One run of a kernel: {status, reason, seconds of the command, ranks: rows of each process, ...}."""
         job_file, out = scratch / "job.json", scratch / "out.json"
         library = {"library": self.pnetcdf} if backend == "pnetcdf" and self.pnetcdf else {}
-        job_file.write_text(json.dumps({**library, **job}))
+        job_file.write_text(json.dumps({**library, **job, "processes": ranks}))
         out.unlink(missing_ok=True)
         before = counters()
         command = self.command(backend, ranks, job_file, out)
