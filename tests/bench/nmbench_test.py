@@ -23,7 +23,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "nmbench" / "launcher"))
 import results  # noqa: E402
 import sets  # noqa: E402
-from programs import BACKENDS  # noqa: E402
+from programs import BACKENDS, disturbance  # noqa: E402
 
 ENV = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
            OMPI_MCA_rmaps_base_oversubscribe="1", HDF5_USE_FILE_LOCKING="FALSE")
@@ -320,6 +320,17 @@ def check_sets():
     check("hdf5-parallel-sync" in waits and "hdf5-parallel" not in others, f"commits: {waits} wait, {others} do not")
 
 
+def check_disturbance():
+    """What the run itself used is not that of others, even if it is no child of the launcher (srun)."""
+    def of(busy, children, *ranks):
+        before, after = {"wall": 0.0, "own": 0.0, "busy": 0.0, "stolen": 0.0}, {"wall": 10.0, "own": children, "busy": busy, "stolen": 0.0}
+        return disturbance(before, after, [{"host": host, "cpu_seconds": seconds} for host, seconds in ranks], "here")
+
+    for found, disturbed, others in ((of(20.0, 0.1, ("here", 9.9), ("here", 9.9), ("there", 9.9)), False, 0.02), (of(20.0, 19.9, ("here", 9.0), ("here", 9.0)), False, 0.01),
+                                     (of(20.0, 0.1, ("here", 9.9), ("there", 9.9)), True, 1.01), (of(20.0, 0.1, ("there", 9.9)), None, None)):
+        check((found["disturbed"], found["others_cores"]) == (disturbed, others), f"disturbed: found {found}, expected {disturbed}, {others}")
+
+
 def check_times():
     """Which phases a time and a rate are of."""
     check(results.slowest(fake_row(1.0, compute=5.0, close=0.5)) == 1.5, "the time has emulated computation in it")
@@ -383,6 +394,7 @@ def main():
             check_interrupted(build / "bin" / "nmbench", work)
             check_summaries()
             check_times()
+            check_disturbance()
             check_sets()
             check_fakes(build / "bin" / "nmbench", backends["files"], work)
             check_launches(build / "bin" / "nmbench", work)

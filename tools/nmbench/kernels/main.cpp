@@ -2,6 +2,7 @@
 // with a JSON object; OUT gets a JSON array with the results of each process. Exit code 3: the
 // library has no way to do this, with the reason on standard error.
 #include <mpi.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
@@ -38,6 +39,12 @@ const std::map<std::string, Kernel> kKernels = {{"create", run_create},
 std::string path_of_rank(const std::string& path, int rank) {
   const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0
   return path.substr(0, name) + "rank_" + std::to_string(rank) + "_" + path.substr(name);
+}
+
+std::string host_name() {
+  char text[256] = {};
+  gethostname(text, sizeof text - 1);
+  return text;
 }
 
 // The first line of what the library says of itself.
@@ -98,6 +105,8 @@ void run(const std::string& job_path, const std::string& out_path, int rank, int
   nlohmann::json& row = run.row;
   row["rank"] = rank;
   if (rank == 0) row["mpi"] = mpi_version();
+  row["host"] = host_name();
+  row["cpu_seconds"] = Meter::cpu_seconds();
   row["library"] = backend->traits().library;
   row["phases"] = run.meter.json();
   row["total"] = run.meter.total();

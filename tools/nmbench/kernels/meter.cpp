@@ -119,6 +119,8 @@ double Meter::total() const {
   return sum;
 }
 
+double Meter::cpu_seconds() { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
+
 nlohmann::json Meter::json() const {
   const bool calls = system_calls_file() >= 0;
   const auto call = [&](std::uint64_t number) {

@@ -42,6 +42,7 @@ class Meter {
   // From start() to the end of the last phase, without what was skipped: the phases, and what was
   // metered between them.
   double wall() const { return ended_ - started_ - skipped_; }
+  static double cpu_seconds();  // of this process since it began
   nlohmann::json json() const;
 
  private:

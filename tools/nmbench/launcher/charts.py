@@ -244,6 +244,7 @@ def table(found):
         remarks = [SIGNS.get(s["status"], "")] if s["status"] != "ok" else []
         remarks += [s["reason"]] if s["reason"] else []
         remarks += [f"{s['disturbed']} of {s['runs']} runs disturbed"] if s["disturbed"] else []
+        remarks += [] if s["disturbance_known"] else ["not known whether disturbed"]
         remarks += ["read back and compared"] if s["verified"] else []
         remarks += [s["notes"]] if s.get("notes") else []
         if s.get("latency"):

@@ -237,7 +237,7 @@ def main(arguments=None, programs_folder=None, build=""):
 
     def report(row, step):
         said = f"{results.slowest(row):10.4f} s" if row["status"] == "ok" else f"{row['status']}: {row['reason']}"
-        disturbed = " (disturbed)" if row["disturbed"] and row["status"] == "ok" else ""
+        disturbed = {True: " (disturbed)", None: " (not known whether disturbed)"}.get(row["disturbed"], "") if row["status"] == "ok" else ""
         print(f"{row['case']} {row['step']}, {row['processes']} ranks, {row['variant']}, run {row['run'] + 1}: {said}{disturbed}",
               flush=True)
         if step.csv and row["status"] == "ok":

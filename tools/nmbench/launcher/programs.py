@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import re
 import resource
 import shlex
@@ -87,7 +88,6 @@ class Programs:
             raise
         after = counters()
         result = {"status": "ok", "reason": "", "command_seconds": after["wall"] - before["wall"], "ranks": [], "output": text.strip()[-OUTPUT:]}
-        result.update(disturbance(before, after))
         said = re.search(r"nmbench (?:refused|failed): (.*)", text)
         if started.returncode != 0:
             refused = "nmbench refused: " in text
@@ -95,6 +95,7 @@ class Programs:
             result["reason"] = said[1] if said else f"exit code {started.returncode}: {text.strip()[-300:]}"
             return result
         result["ranks"] = json.loads(out.read_text())
+        result.update(disturbance(before, after, result["ranks"], platform.node()))
         if len(result["ranks"]) != ranks:
             result.update(status="failed", reason=f"{len(result['ranks'])} processes gave results, expected {ranks}: look at --launcher")
         return result
@@ -113,7 +114,7 @@ def stop(started):
 def counters():
     """CPU seconds of the node, of the host that took them, and of our own programs."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    numbers = {"wall": time.monotonic(), "own": used.ru_utime + used.ru_stime, "busy": 0.0, "stolen": 0.0}
+    numbers = {"wall": time.monotonic(), "own": used.ru_utime + used.ru_stime}
     try:
         words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
     except OSError:
@@ -123,9 +124,17 @@ def counters():
     return {**numbers, "busy": user + nice + system + irq + softirq, "stolen": steal}
 
 
-def disturbance(before, after):
+def disturbance(before, after, ranks, host):
+    """What others took of this node; null: not known, because no process of the run was here.
+
+    Processes that srun starts are not our children, so that each says itself what it used. mpiexec waits for those of its node.
+    """
+    here = [rank["cpu_seconds"] for rank in ranks if rank["host"] == host]
+    if not here or "busy" not in after:
+        return {"others_cores": None, "stolen_cores": None, "disturbed": None}
     wall = max(after["wall"] - before["wall"], 1e-3)
-    others = max(0.0, (after["busy"] - before["busy"]) - (after["own"] - before["own"])) / wall
+    own = max(sum(here), after["own"] - before["own"])
+    others = max(0.0, after["busy"] - before["busy"] - own) / wall
     stolen = (after["stolen"] - before["stolen"]) / wall
     # The kernel counts in hundredths of a second.
     disturbed = wall > 0.1 and (others > OTHERS_CORES or stolen > STOLEN_CORES)

@@ -112,6 +112,7 @@ def summaries(rows):
                    "status": group[0]["status"] if not good else "ok" if len(good) == len(group) else "failed",
                    "reason": next((row["reason"] for row in group if row["reason"]), ""),
                    "seconds": spread([slowest(row) for row in quiet or good]), "disturbed": len(good) - len(quiet), "runs": len(group),
+                   "disturbance_known": all(row["disturbed"] is not None for row in good),
                    "few_runs": len(quiet) < LEAST_RUNS,
                    "verified": bool(good) and all(all(rank.get("verified") for rank in row["ranks"]) for row in good)}
         if good:
