@@ -334,6 +334,9 @@ def check_disturbance():
 def check_times():
     """Which phases a time and a rate are of."""
     check(results.slowest(fake_row(1.0, compute=5.0, close=0.5)) == 1.5, "the time has emulated computation in it")
+    for kernel, seconds in (("write", 2.0), ("read", 1.0), ("epoch", None)):
+        raw = results.summaries([fake_row(1.0, kernel=kernel, metadata=9.0, compute=9.0, release=0.25, commit=0.25, close=0.5)])[0]["raw"]
+        check(raw == seconds, f"raw time of {kernel}: found {raw}, expected {seconds}")
 
 
 def check_fakes(nmbench, program, work):

@@ -244,7 +244,7 @@ class OpenArrays {
     if (steps_.size() <= kept_) return;
     for (const int array : steps_.front()) run_.backend.release(array);
     steps_.erase(steps_.begin());
-    run_.meter.phase("metadata");
+    run_.meter.phase("release");
   }
 
  private:

@@ -12,6 +12,8 @@ from cases import LEAST_RUNS, overlap, spread
 
 SCHEMA = "nmb/nmbench/1"
 MESSAGE, BANDWIDTH = 2e-6, 10e9  # of the modelled network: seconds for a message, bytes a second
+RAW_PHASES = {"read": ("data",), **dict.fromkeys(("write", "overwrite", "append", "step_arrays", "same_values", "commits"),
+                                                 ("data", "release", "commit", "close"))}
 PARTICLE = 32  # bytes of h5bench's particle
 
 
@@ -62,6 +64,11 @@ def phase(row, name, key="wall", combine=max):
     return combine(values) if values else None
 
 
+def sum_of(row, names):
+    """Seconds of these phases, of the slowest process."""
+    return max(sum(p["wall"] for p in rank["phases"] if p["name"] in names) for rank in row["ranks"])
+
+
 def parts(row):
     """The seconds of the slowest process in the paper's words; they add up to its wall time.
 
@@ -90,6 +97,14 @@ def parts(row):
         found.update({"create": own["create"], "check and layout": own["end_define"], "close": own["close"]})
     found["other"] = max(0.0, rank["total"] - sum(found.values()))
     return {name: value for name, value in found.items() if value > 0}
+
+
+def raw_seconds(row):
+    """Seconds in which values go to the file or come from it, of the slowest process; None: they have no phase of their own.
+
+    What a library keeps back goes to the file when an array is released (chunks of HDF5), at a commit, or at the end.
+    """
+    return sum_of(row, RAW_PHASES[row["kernel"]]) if row["kernel"] in RAW_PHASES else None
 
 
 def modelled(of_ranks):
@@ -134,6 +149,7 @@ def summaries(rows):
                 summary["counts"] = {key: max(c[key] for c in counts) for key in counts[0]}
                 summary["counts"].update({f"all_{key}": sum(c[key] for c in counts) for key in counts[0]})
             summary["file_bytes"] = used[0]["file_bytes"]
+            summary["raw"] = middle(map(raw_seconds, used)) if first["kernel"] in RAW_PHASES else None
             summary["bytes"] = sum(rank.get("bytes", 0) for rank in used[0]["ranks"])
             of_ranks = [row["ranks"][0]["of_ranks"] for row in used if "of_ranks" in row["ranks"][0]]
             if of_ranks:
@@ -186,11 +202,10 @@ def write_csv(path, found):
         out.writerow(COLUMNS)
         for s in found:
             seconds, latency = s["seconds"] or {}, s.get("latency") or {}
-            data = (s.get("phases") or {}).get("data", 0)
             out.writerow([s["case"], s["step"], s["processes"], s["variant"], s["library"], s["status"], s["reason"],
                           seconds.get("median"), seconds.get("min"), seconds.get("max"), s.get("cpu"), s["runs"], s["disturbed"],
                           seconds.get("runs", 0), s.get("nmb_ratio"), "too few runs" if doubt(s) == "too few runs" else s.get("within_spread"), s["verified"],
-                          s["bytes"] / data if s.get("bytes") and data else None,
+                          s["bytes"] / s["raw"] if s.get("bytes") and s.get("raw") else None,
                           max((s.get("heap") or {"": None}).values(), default=None), s.get("peak_rss"), s.get("reads"),
                           s.get("read_bytes"), s.get("writes"), s.get("written_bytes"), s.get("messages"), s.get("collectives"),
                           s.get("sent_bytes"), s.get("file_bytes"), latency.get("p50"), latency.get("p90"), latency.get("p99")])
@@ -215,14 +230,14 @@ def readable(count):
 
 
 def h5bench_csv(path, step, row):
-    """The file that h5bench writes for this benchmark. Raw time is that of reads or writes, metadata time that of definitions and
-    of opening them, observed time all but the emulated computation's."""
+    """The file that h5bench writes for this benchmark. Raw time is raw_seconds(), metadata time that of definitions and of
+    opening them, observed time all but the emulated computation's."""
     if step.kernel == "step_arrays":
         return iotest_csv(path, step, row)
     ranks = row["ranks"]
     total, compute = sum(rank["bytes"] for rank in ranks), ranks[0]["compute_seconds"]
-    raw = phase(row, "data") or 0.0
-    metadata = phase(row, "metadata") or 0.0
+    raw = raw_seconds(row)
+    metadata = sum_of(row, ("metadata", "release") if step.kernel == "read" else ("metadata",))
     # h5bench's clock begins before a file is created, but after it was opened.
     observed = max(rank["total"] - sum(p["wall"] for p in rank["phases"] if p["name"] == "open") for rank in ranks)
     collective = lambda key: "YES" if step.job.get(key) else "NO"  # noqa: E731
@@ -255,7 +270,7 @@ def iotest_csv(path, step, row):
         return min(sums), max(sums)
 
     megabytes = row["ranks"][0]["bytes"] / (1 << 20)
-    write_phase, create, write = each("create", "metadata", "data", "close"), each("metadata"), each("data")
+    write_phase, create, write = each("create", "metadata", "data", "close"), each("metadata"), each("data", "close")
     read_phase, read = each("open", "read_metadata", "read_data", "read_close"), each("read_data")
     rates = lambda pair: (megabytes / max(pair[1], 1e-9), megabytes / max(pair[0], 1e-9))  # noqa: E731
     columns = [("steps", job.get("steps", 20)), ("arrays", job.get("arrays", 500)), ("rows", job.get("rows", 100)),
