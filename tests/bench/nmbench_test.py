@@ -133,6 +133,8 @@ def run_kernels(backend, ranks):
             continue
         done += 1
         check(len(rows) == of, f"{where}: {len(rows)} rows")
+        wrong = results.contradiction({"ranks": rows, "job": job, "command_seconds": max(row["wall"] for row in rows)})
+        check(not wrong, f"{where}: {wrong}")
         for row in rows:
             check(row.get("verified") or not job.get("verify"), f"{where}: nothing was compared")
             phases = sum(phase["wall"] for phase in row["phases"])
@@ -334,6 +336,12 @@ def check_disturbance():
 def check_times():
     """Which phases a time and a rate are of."""
     check(results.slowest(fake_row(1.0, compute=5.0, close=0.5)) == 1.5, "the time has emulated computation in it")
+    own = fake_row(1.0, create=1.0, end_define=1.0, close=1.0)
+    own["ranks"][0]["numbers"] = {"writer_check": 0.5, "writer_metadata": 0.5, "writer_index": 0.4}
+    check(results.contradiction({**own, "command_seconds": 4.5}) == "", f"parts: {results.parts(own)}")
+    check("the command took 3 s" in results.contradiction({**own, "command_seconds": 3.0}), "a command that is shorter than its work")
+    own["ranks"][0]["numbers"]["writer_check"] = 3.0
+    check("the parts of the slowest process take 5 s" in results.contradiction({**own, "command_seconds": 4.5}), f"parts: {results.parts(own)}")
     for kernel, seconds in (("write", 2.0), ("read", 1.0), ("epoch", None)):
         raw = results.summaries([fake_row(1.0, kernel=kernel, metadata=9.0, compute=9.0, release=0.25, commit=0.25, close=0.5)])[0]["raw"]
         check(raw == seconds, f"raw time of {kernel}: found {raw}, expected {seconds}")

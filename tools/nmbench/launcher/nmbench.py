@@ -127,7 +127,7 @@ def options_of(o):
 
 def lost_bytes(step, result, path):
     """Why the file cannot hold the values: some libraries print an error and go on, for example if the disk is full."""
-    if result["status"] != "ok" or step.kernel not in ("write", "overwrite", "append") or step.job.get("deflate"):
+    if step.kernel not in ("write", "overwrite", "append") or step.job.get("deflate"):
         return ""
     put, found = sum(rank["bytes"] for rank in result["ranks"]), bytes_of(path)
     return f"{put:,} bytes were put, but the file has {found:,}: {result['output'][-300:]}" if found < put else ""
@@ -175,9 +175,9 @@ def run_case(case, programs, folder, scratch, o, report):
                     stopped = step.name
                     if result["status"] == "refused":
                         refused.add(variant.name)
-                lost = lost_bytes(step, result, path)
-                if lost:
-                    result.update(status="failed", reason=lost)
+                wrong = result["status"] == "ok" and (lost_bytes(step, result, path) or results.contradiction({**result, "job": job}))
+                if wrong:
+                    result.update(status="failed", reason=wrong)
                 if step.measured or result["status"] == "failed":
                     rows.append(row_of(step, variant, run, result, path))
                     report(rows[-1], step)

@@ -70,7 +70,7 @@ def sum_of(row, names):
 
 
 def parts(row):
-    """The seconds of the slowest process in the paper's words; they add up to its wall time.
+    """The seconds of the slowest process in the paper's words. `other` is what is left of its time; contradiction() checks the rest.
 
     NMB reports its own phases. Other libraries are seen from outside: calls of MPI that communicate are `communication`, those
     of MPI-IO are `write metadata`, and the rest of end-define is `check and layout`, because no library says what its
@@ -97,6 +97,16 @@ def parts(row):
         found.update({"create": own["create"], "check and layout": own["end_define"], "close": own["close"]})
     found["other"] = max(0.0, rank["total"] - sum(found.values()))
     return {name: value for name, value in found.items() if value > 0}
+
+
+def contradiction(row):
+    """Why the seconds of a run cannot be right; empty: they can. Each is measured by itself."""
+    last = max(row["ranks"], key=lambda rank: rank["total"])
+    for shorter, longer, what in ((sum(parts(row).values()), last["wall"], "the parts of the slowest process take {:g} s, its work {:g} s"),
+                                  (max(rank["wall"] for rank in row["ranks"]), row["command_seconds"], "a process worked {:g} s, the command took {:g} s")):
+        if shorter > 1.03 * longer + 1e-3:
+            return what.format(shorter, longer)
+    return ""
 
 
 def raw_seconds(row):
@@ -134,7 +144,7 @@ def summaries(rows):
             used = quiet or good
             middle = statistics.median
             summary["phases"] = {name: middle([phase(row, name) for row in used]) for name in phase_names(used[0])}
-            # Each part is the median of its own runs, so that the parts add up only nearly.
+            # Of one run: medians of each part would not add up.
             typical = min(used, key=lambda row: abs(slowest(row) - summary["seconds"]["median"]))
             summary["parts"] = parts(typical)
             summary["heap"] = {name: max(0, middle([phase(row, name, "heap") for row in used])) for name in phase_names(used[0])}
