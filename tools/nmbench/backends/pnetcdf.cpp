@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <map>
 
 #include "backend.h"
@@ -43,8 +44,8 @@ class Library {
   X(inq_libvers) X(strerror) X(create) X(open) X(enddef) X(close) X(sync) X(sync_numrecs) \
   X(def_dim) X(def_var) X(inq) X(inq_varname) X(inq_var) X(inq_dimlen) X(inq_varid) \
   X(begin_indep_data) X(end_indep_data) X(put_vara) X(put_vara_all) X(put_vars) \
-  X(put_vars_all) X(get_vara) X(get_vara_all) X(get_vars) X(get_vars_all) X(iput_vara) \
-  X(iget_vara) X(wait) X(wait_all) X(set_fill)
+  X(put_vars_all) X(put_varn) X(put_varn_all) X(get_vara) X(get_vara_all) X(get_vars) \
+  X(get_vars_all) X(get_varn) X(get_varn_all) X(iput_vara) X(iget_vara) X(wait_all) X(set_fill)
 // clang-format on
 
 struct Functions {
@@ -149,12 +150,24 @@ class PnetCdf final : public Backend {
       variables_.push_back(id);
     }
   }
-  void put_sample(const Description& objects, std::size_t, std::size_t variable,
+  // A request, as in put_own(): its values stay until complete().
+  void put_sample(const Description&, std::size_t, std::size_t variable,
                   const std::vector<std::byte>& values) override {
-    enter_independent();
-    const auto type = static_cast<nc_type>(objects.variables[variable].type);
-    transfer_whole(variables_[variable], const_cast<std::byte*>(values.data()), values.size(), type,
-                   true);
+    const Whole whole = whole_of(variables_[variable]);
+    kept_.push_back(values);
+    check(f_.iput_vara(file_, variables_[variable], whole.start.data(), whole.count.data(),
+                       kept_.back().data(), whole.elements, whole.memory, nullptr));
+  }
+  void get_same(int number, const Slab& slab, void* values) override {
+    const Array& array = arrays_.at(static_cast<std::size_t>(number));
+    check(f_.iget_vara(file_, array.id, offsets(slab.start).data(), offsets(slab.count).data(),
+                       values, static_cast<MPI_Offset>(slab.elements()), memory_of(array.element),
+                       nullptr));
+  }
+  void complete() override {
+    leave_independent();
+    check(f_.wait_all(file_, NC_REQ_ALL, nullptr, nullptr));
+    kept_.clear();
   }
   std::uint64_t list(const std::function<void(std::string_view)>& visit) override {
     int variables = 0;
@@ -189,21 +202,14 @@ class PnetCdf final : public Backend {
   }
   std::size_t read_variable(const std::string&, const std::string& variable,
                             std::vector<std::byte>* out) override {
-    int id = 0, rank = 0, dims[64];
-    nc_type type = NC_NAT;
+    int id = 0, size = 0;
     check(f_.inq_varid(file_, variable.c_str(), &id));
-    check(f_.inq_var(file_, id, nullptr, &type, &rank, dims, nullptr));
-    MPI_Offset count = 1;
-    for (int i = 0; i < rank; ++i) {
-      MPI_Offset length = 0;
-      check(f_.inq_dimlen(file_, dims[i], &length));
-      count *= length;
-    }
-    int size = 0;
-    MPI_Type_size(memory_of(type), &size);
-    out->resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(size));
+    const Whole whole = whole_of(id);
+    MPI_Type_size(whole.memory, &size);
+    out->resize(static_cast<std::size_t>(whole.elements) * static_cast<std::size_t>(size));
     enter_independent();
-    transfer_whole(id, out->data(), out->size(), type, false);
+    check(f_.get_vara(file_, id, whole.start.data(), whole.count.data(), out->data(),
+                      whole.elements, whole.memory));
     return out->size();
   }
 
@@ -243,7 +249,6 @@ class PnetCdf final : public Backend {
   }
   // Requests that all processes complete together: PnetCDF's fastest way for many small values.
   void put_own(const std::vector<Put>& puts) override {
-    leave_independent();
     for (const Put& one : puts) {
       const Array& array = arrays_.at(static_cast<std::size_t>(one.array));
       check(f_.iput_vara(file_, array.id, offsets(one.slab.start).data(),
@@ -251,7 +256,7 @@ class PnetCdf final : public Backend {
                          static_cast<MPI_Offset>(one.slab.elements()), memory_of(array.element),
                          nullptr));
     }
-    check(f_.wait_all(file_, NC_REQ_ALL, nullptr, nullptr));
+    complete();
   }
   void get(int array, const Slab& slab, void* values) override {
     transfer(array, slab, values, false);
@@ -312,18 +317,25 @@ class PnetCdf final : public Backend {
   void leave_independent() {
     if (std::exchange(independent_, false)) check(f_.end_indep_data(file_));
   }
-  void transfer_whole(int id, std::byte* bytes, std::size_t size, nc_type type, bool puts) {
+  // All values of a variable.
+  struct Whole {
+    std::vector<MPI_Offset> start, count;
+    MPI_Offset elements = 1;
+    MPI_Datatype memory = MPI_DATATYPE_NULL;
+  };
+  Whole whole_of(int id) const {
     int rank = 0, dims[64];
-    check(f_.inq_var(file_, id, nullptr, nullptr, &rank, dims, nullptr));
-    std::vector<MPI_Offset> start(static_cast<std::size_t>(rank) + 1, 0), count(start.size(), 1);
-    for (int i = 0; i < rank; ++i)
-      check(f_.inq_dimlen(file_, dims[i], &count[static_cast<std::size_t>(i)]));
-    MPI_Datatype memory = memory_of(type);
-    int one = 1;
-    MPI_Type_size(memory, &one);
-    const auto elements = static_cast<MPI_Offset>(size / static_cast<std::size_t>(one));
-    check(puts ? f_.put_vara(file_, id, start.data(), count.data(), bytes, elements, memory)
-               : f_.get_vara(file_, id, start.data(), count.data(), bytes, elements, memory));
+    nc_type type = NC_NAT;
+    check(f_.inq_var(file_, id, nullptr, &type, &rank, dims, nullptr));
+    Whole whole;
+    whole.memory = memory_of(type);
+    whole.start.assign(static_cast<std::size_t>(rank) + 1, 0);
+    whole.count.assign(whole.start.size(), 1);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rank); ++i) {
+      check(f_.inq_dimlen(file_, dims[i], &whole.count[i]));
+      whole.elements *= whole.count[i];
+    }
+    return whole;
   }
   static std::vector<MPI_Offset> offsets(const std::vector<std::uint64_t>& numbers) {
     return {numbers.begin(), numbers.end()};
@@ -336,23 +348,24 @@ class PnetCdf final : public Backend {
     all ? leave_independent() : enter_independent();
     const auto elements = static_cast<MPI_Offset>(slab.elements());
     if (!slab.block.empty()) {
-      // Blocks of the first dimension are requests that are completed together.
+      // Blocks of the first dimension are the subarrays of one call.
       count[0] = static_cast<MPI_Offset>(slab.block[0]);
-      auto* bytes = static_cast<std::byte*>(values);
-      MPI_Offset part = 1;
-      for (const MPI_Offset n : count) part *= n;
       for (std::size_t i = 1; i < slab.block.size(); ++i)
         if (slab.block[i] != 1) throw Refused("blocks of a selection are in the first dimension");
-      for (std::uint64_t n = 0; n < slab.count[0]; ++n) {
-        start[0] = static_cast<MPI_Offset>(slab.start[0] + n * slab.stride[0]);
-        check(puts ? f_.iput_vara(file_, array.id, start.data(), count.data(), bytes, part, memory,
-                                  nullptr)
-                   : f_.iget_vara(file_, array.id, start.data(), count.data(), bytes, part, memory,
-                                  nullptr));
-        bytes += static_cast<std::size_t>(part) * element_size(array.element);
+      std::vector<MPI_Offset*> starts(slab.count[0]), counts(starts.size(), count.data());
+      std::vector<MPI_Offset> places(starts.size() * start.size());
+      for (std::size_t n = 0; n < starts.size(); ++n) {
+        starts[n] = places.data() + n * start.size();
+        std::copy(start.begin(), start.end(), starts[n]);
+        *starts[n] += static_cast<MPI_Offset>(n * slab.stride[0]);
       }
-      check(all ? f_.wait_all(file_, NC_REQ_ALL, nullptr, nullptr)
-                : f_.wait(file_, NC_REQ_ALL, nullptr, nullptr));
+      const auto put = all ? f_.put_varn_all : f_.put_varn;
+      const auto get = all ? f_.get_varn_all : f_.get_varn;
+      const int parts = static_cast<int>(starts.size());
+      check(
+          puts ? put(file_, array.id, parts, starts.data(), counts.data(), values, elements, memory)
+               : get(file_, array.id, parts, starts.data(), counts.data(), values, elements,
+                     memory));
       return;
     }
     if (!slab.stride.empty()) {
@@ -378,7 +391,8 @@ class PnetCdf final : public Backend {
   int file_ = -1;
   bool independent_ = false;
   std::vector<int> variables_;
-  std::map<MPI_Offset, int> dims_;  // by length
+  std::deque<std::vector<std::byte>> kept_;  // of requests
+  std::map<MPI_Offset, int> dims_;           // by length
   std::vector<Array> arrays_;
 };
 

@@ -132,6 +132,9 @@ class Backend {
   // it has one.
   virtual std::vector<int> find_same(const std::vector<ArrayShape>& shapes);
   virtual void get_same(int array, const Slab& slab, void* values) { get(array, slab, values); }
+  // All values of put_sample() are in the library or the file, and those of get_same() in memory.
+  // All processes call.
+  virtual void complete() {}
   virtual void put(int array, const Slab& slab, const void* values);
   virtual void get(int array, const Slab& slab, void* values);
   // Puts into arrays of this process alone, all together; the other processes call for their own.

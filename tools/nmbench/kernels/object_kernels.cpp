@@ -86,6 +86,7 @@ void run_create(Run& run) {
   if (values) {
     if (!shared || run.rank == 0)
       put_all_values(run.backend, defined, mine, gathered.first_block, gathered.first_variable);
+    run.backend.complete();
     run.meter.phase("values");
   }
   run.backend.close();
