@@ -103,8 +103,7 @@ class Divider {
   Status repeat(std::size_t b, std::vector<bool>* stored) {
     const FileBlock& of = out_.blocks[b];
     const auto rest_of = [&](std::string_view name) -> Result<std::string_view> {
-      if (name.starts_with(of.prefix) && name.size() > of.prefix.size())
-        return name.substr(of.prefix.size());
+      if (of.has_prefix(name)) return name.substr(of.prefix.size());
       return Status(Code::kUnsupported, joined_text("the name of ", name, " must begin with ",
                                                     of.prefix, ", as all names of its block"));
     };

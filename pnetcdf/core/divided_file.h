@@ -26,6 +26,10 @@ struct FileBlock {
   std::vector<VarId> vars{};
   // The tag with the IDs that they had when the block was defined.
   std::string first_ids{};
+  // Returns whether a name of the flat file has the prefix and a rest.
+  bool has_prefix(std::string_view flat) const {
+    return flat.starts_with(prefix) && flat.size() > prefix.size();
+  }
   bool is_divided = false;                      // whether the rule made the block
   BlockId id = 0;                               // of the writer
   bool is_stored = false;                       // whether the writer has the block

@@ -632,6 +632,7 @@ void forget_definitions(OpenFile& file) {
   file.header = *file.old;
   file.header_dirty = file.old_dirty;
   file.defining = false;
+  file.old.reset();
 }
 }  // namespace
 
@@ -673,7 +674,7 @@ int call_abort(int id) {
     if (file->writer && file->is_last() && file->is_new) {
       file->writer->abandon();
     } else if (file->writer) {
-      if (file->defining) forget_definitions(*file);
+      if (file->old) forget_definitions(*file);
       status = file->flush_header();
       if (status == code::kOk && file->is_last())
         status = file->failed(file->writer->close(), code::kWrite);

@@ -150,16 +150,13 @@ int OpenFile::failed(const Status& status, int otherwise) const {
 }
 
 bool OpenFile::keeps_block(int dim, int variable, std::string_view name) const {
-  const auto has_prefix = [&](const FileBlock& block) {
-    return name.starts_with(block.prefix) && name.size() > block.prefix.size();
-  };
   if (variable >= 0)
     return static_cast<std::size_t>(variable) >= places.size() ||
-           has_prefix(blocks[places[static_cast<std::size_t>(variable)].block]);
+           blocks[places[static_cast<std::size_t>(variable)].block].has_prefix(name);
   return std::ranges::all_of(blocks, [&](const FileBlock& block) {
     const auto own =
         std::span(block.dims).first(std::min<std::size_t>(block.own_dims, block.dims.size()));
-    return std::ranges::find(own, static_cast<DimId>(dim)) == own.end() || has_prefix(block);
+    return std::ranges::find(own, static_cast<DimId>(dim)) == own.end() || block.has_prefix(name);
   });
 }
 

@@ -33,6 +33,9 @@ int main(int argc, char** argv) {
   int other;
   if (nmb_pnetcdf_def_block(file, names[0], &other) != NC_ENAMEINUSE)
     printf("rank %d: two IDs of a new block\n", rank);
+  /* A block that is given up is not in the file. */
+  CHECK(nmb_pnetcdf_def_block(file, "station/none", &other));
+  CHECK(ncmpi_abort(other));
   for (int b = 0; b < 2; ++b) {
     const MPI_Offset start[] = {b, 3 * rank}, count[] = {1, 3};
     const float values[] = {(float)(100 * b + rank), 1, 2};
