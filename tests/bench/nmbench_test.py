@@ -34,7 +34,7 @@ NO_ARRAYS = "has no arrays that are read and written in parts"
 NO_COMPRESSION = "does not compress values"
 NOT_GROWING = "only records of arrays without any yet grow, by one process"
 
-# What each kernel gets; `file` says which steps share a file. In order.
+# The parameters of each kernel, in order. Steps with the same `file` share a file.
 STEPS = [
     ("create", {"samples": 40, "values": True}, "samples"), ("open_one", {"samples": 40, "opens": 5}, "samples"),
     ("list", {}, "samples"), ("read_metadata", {}, "samples"), ("epoch", {"samples": 40}, "samples"),
@@ -177,7 +177,7 @@ def configuration(**changes):
 
 
 def check_schema(document, schema):
-    """What the schema requires is there, and nothing has another type."""
+    """results.json has all required properties, each of its type."""
     types = {"object": dict, "array": list, "number": (int, float), "integer": int, "boolean": bool, "string": str, "null": type(None)}
 
     def walk(value, rule, where):
@@ -221,7 +221,7 @@ def runs(process):
 
 
 def check_interrupted(nmbench, work):
-    """A nmbench that is told to end ends its program too."""
+    """If nmbench is terminated, it ends its program."""
     (work / "i.json").write_text(json.dumps(configuration(benchmark=["write"], EMULATED_COMPUTE_TIME_PER_TIMESTEP="60 s")))
     started = subprocess.Popen([nmbench, "i.json", "--out", "interrupted", "--peers", "files"], cwd=work, env=ENV, stdout=subprocess.DEVNULL)
     children = Path(f"/proc/{started.pid}/task/{started.pid}/children")
@@ -304,7 +304,7 @@ def fake_row(seconds, variant="nmb", disturbed=False, kernel="write", size=100, 
 
 
 def check_summaries():
-    """What is said of the runs of two ways."""
+    """Comparisons of two ways by their runs."""
     own = [fake_row(seconds) for seconds in (1.0, 1.1, 1.2)]
     for others, disturbed, doubt in (((2.0, 2.1, 2.2), 0, ""), ((0.9, 1.15, 1.3), 0, "≈"), ((2.0, 2.1), 0, "too few runs"),
                                      ((2.0, 2.1, 2.2), 1, "too few runs")):
@@ -323,7 +323,7 @@ def check_sets():
 
 
 def check_disturbance():
-    """What the run itself used is not that of others, even if it is no child of the launcher (srun)."""
+    """The CPU time of the ranks does not count as that of others, also if the launcher did not start them (srun)."""
     def of(busy, children, *ranks):
         before, after = {"wall": 0.0, "own": 0.0, "busy": 0.0, "stolen": 0.0}, {"wall": 10.0, "own": children, "busy": busy, "stolen": 0.0}
         return disturbance(before, after, [{"host": host, "cpu_seconds": seconds} for host, seconds in ranks], "here")
@@ -348,7 +348,7 @@ def check_times():
 
 
 def check_fakes(nmbench, program, work):
-    """What a program does wrong is found: here one is a script around the true one."""
+    """A run fails if its program does wrong. A script around the true program does so here."""
     fakes = work / "fakes"
     fakes.mkdir()
     fake = fakes / "nmbench-files"

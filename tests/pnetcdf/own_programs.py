@@ -101,7 +101,7 @@ def written_differs(file, on_garbage, converted, otherwise):
             a, b, c = (d[name] for d in sets)
             if str(a.__dict__) != str(c.__dict__) or a.dtype != c.dtype or a.dimensions != c.dimensions:
                 return f"{file.name}: other definitions of {name}"
-            # What would be behind the end of the file was not written. Other variables lie before this one.
+            # Values behind the end of the file were not written. The variables before this one take `before` bytes.
             inside = max(0, file.stat().st_size - before) // a.dtype.itemsize
             if not (a.dimensions and one.dimensions[a.dimensions[0]].isunlimited()):
                 before += a.size * a.dtype.itemsize
