@@ -2,7 +2,7 @@
 """Times of joins and tiles of compressed netCDF-4 files, beside cat and ncrcat. Prints a table in Markdown, and ends with 1
 if a goal is missed or a value is wrong.
 
-    chunked_join.py BUILD --work FOLDER [--files 64] [--megabytes 25] [--rounds 5] [--sets fit misfit ...] [--keep]
+    chunked_join.py BUILD --work FOLDER [--files 64] [--megabytes 25] [--rounds 5] [--sets fit misfit ...] [--page FILE]
 
 BUILD is a build with the tools, as of the preset bench. The sets:
 
@@ -15,8 +15,8 @@ BUILD is a build with the tools, as of the preset bench. The sets:
 - many: 5,126 small tiles, with at most 64 open files. No goal
 
 The programs take turns; the table has the medians. No program waits for the device (nmcat runs with --no-sync). The
-values of the outputs are compared with those of numpy, except with --times. --keep writes the table to
-benchmarks/joins.md; sets that are not measured keep their rows. Measure on an idle machine.
+values of the outputs are compared with those of numpy, except with --times. --page FILE keeps
+the table; sets that are not measured keep their rows. Measure on an idle machine.
 """
 
 import argparse
@@ -34,7 +34,6 @@ import h5py
 import netCDF4
 import numpy
 
-DOCS = Path(__file__).resolve().parents[2] / "benchmarks" / "joins.md"
 CHUNK = 4  # time steps
 LEVEL = 1
 SIDE = 720
@@ -150,7 +149,7 @@ def main():
     parser.add_argument("--megabytes", type=float, default=25)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sets", nargs="+", default=SETS, choices=SETS)
-    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--page", type=Path)
     parser.add_argument("--times", action="store_true", help="do not compare values")
     options = parser.parse_args()
     nmcat = options.build / "tools" / "nmcat"
@@ -204,13 +203,13 @@ def main():
                 faster = medians["ncrcat"] / seconds
                 if faster < LEAST_NCRCAT:
                     problems.append(f"{kind}: {name}: is {faster:.2f} times as fast as ncrcat, expected {LEAST_NCRCAT}")
-    if options.keep:
+    if options.page:
         # Sets that were not measured keep their rows.
-        old = DOCS.read_text().splitlines() if DOCS.exists() else []
+        old = options.page.read_text().splitlines() if options.page.exists() else []
         others = [kind for kind in SETS if kind not in options.sets]
         rows += [row for row in old if row.startswith("| ") and row.split()[1] in others]
         rows.sort(key=lambda row: SETS.index(row.split()[1]))
-        DOCS.write_text(
+        options.page.write_text(
             "# Joins and tiles of compressed files\n\n"
             "This page compares `nmcat` with `cat` and `ncrcat`. `tests/bench/chunked_join.py` measured all times and wrote "
             "this page; its help describes the sets. Each time is the median of several runs that took turns. No program "

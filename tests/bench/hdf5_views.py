@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Measures HDF5 views beside netCDF-C and libhdf5, and writes benchmarks/hdf5_views.md.
 
-    tests/bench/hdf5_views.py --tools build/bench/tools --work FOLDER [--runs 7] [--samples 3553] [--out FILE]
+    tests/bench/hdf5_views.py --build build/bench --work FOLDER [--runs 7] [--samples 3553] [--page FILE]
 
-The input is generated from the graph samples next to NMB_CORPUS: 16 variables and 24 dimensions in each of 3,553 blocks, which
-makes 56,848 variables. The native file has the same groups, and nccopy made it from the view. Ours and the peer's run in
+The input are graph samples of make_graph_samples: 16 variables and 24 dimensions in each of 3,553 blocks, which makes 56,848
+variables. The native file has the same groups, and nccopy made it from the view. Ours and the peer's run in
 turn. A figure is the median of the runs. No program waits until its output is on the device.
 """
 
@@ -25,14 +25,14 @@ READ = "import sys, h5py\nwith h5py.File(sys.argv[1]) as f:\n    print(f[sys.arg
 
 class Bench:
     def __init__(self, arguments):
-        self.tools, self.work, self.runs = arguments.tools.resolve(), arguments.work.resolve(), arguments.runs
+        self.build, self.work, self.runs = arguments.build.resolve(), arguments.work.resolve(), arguments.runs
         self.rows, self.missed = [], 0
 
     def run(self, *command):
         return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, cwd=self.work).stdout
 
     def tool(self, name, *arguments):
-        return [str(self.tools / name), *map(str, arguments)]
+        return [str(self.build / "tools" / name), *map(str, arguments)]
 
     def times(self, *commands, before=lambda: None):
         """The medians of the times of commands that run in turn."""
@@ -59,11 +59,9 @@ class Bench:
 
 def measure(bench, samples):
     work = bench.work
-    generator = Path(os.environ["NMB_CORPUS"]).resolve().parent / "workload" / "gen_graphs.py"
     inputs = work / "inputs"
     if not inputs.exists():
-        bench.run(sys.executable, generator, "--out", inputs, "--format", "cdf5", "--samples", samples, "--nfiles", 4,
-                  "--max-hits", 60, "--data")
+        bench.run(bench.build / "examples" / "make_graph_samples", inputs, "--files", 4, "--samples", samples)
     files = sorted(inputs.iterdir())
     bench.run(*bench.tool("nmcat", *files, *SPLIT, "-o", "plain.nmb", "-f", "--no-sync"))
     bench.run(*bench.tool("nmcat", *files, *SPLIT, "-o", "view.nmb", "-f", "--no-sync", "--hdf5-view", "on"))
@@ -108,17 +106,17 @@ def measure(bench, samples):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", type=Path, required=True)
+    parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--samples", type=int, default=3553)
-    parser.add_argument("--out", type=Path, help="file of the page; without it, the table is only printed")
+    parser.add_argument("--page", type=Path, help="file of the page; without it, the table is only printed")
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
     bench = Bench(arguments)
     load = os.getloadavg()[0]
     variables, blocks = measure(bench, arguments.samples)
-    if arguments.out:
+    if arguments.page:
         page = f"""# Benchmarks
 
 `tests/bench/hdf5_views.py` wrote this page on a machine with {os.cpu_count()} cores and Linux {platform.release()}. The load of the machine was {load:.1f} at the start. Each time is the median of {arguments.runs} runs, which alternate with runs of the peer.
@@ -130,7 +128,7 @@ The file has {blocks:,} blocks with {variables:,} variables; the blocks have 24 
 | what | ours | peer | unit | ratio | wanted | met |
 |---|---:|---:|---|---:|---|---|
 """
-        arguments.out.write_text(page + "".join(row + "\n" for row in bench.rows))
+        arguments.page.write_text(page + "".join(row + "\n" for row in bench.rows))
     return 1 if bench.missed else 0
 
 

@@ -2,11 +2,11 @@
 """Compares the tools in daily jobs on netCDF files with the programs that people use for them. Prints the results and ends
 with 1 if a goal is not reached or a result is wrong.
 
-    tests/bench/netcdf_jobs.py all --tools build/bench/tools --work FOLDER --keep
+    tests/bench/netcdf_jobs.py all --tools build/bench/tools --work FOLDER --page benchmarks/netcdf_jobs.md
     tests/bench/netcdf_jobs.py layout --tools build/bench/tools --work FOLDER
 
-all: all jobs; conversions are measured without and with the options --sync and --check. --keep writes the results to
-benchmarks/netcdf_jobs.md.
+all: all jobs; conversions are measured without and with the options --sync and --check. --page FILE keeps the
+results, and FILE.json beside it what they were made of.
 layout: files with one time step a chunk get the layout of CMIP7, beside h5repack, which makes the same chunks with the same
 filters; goals: at most 0.8 times as long, and at most 1 % larger.
 right: the same for a file that has that layout already, beside cat; goal: at most 1.5 times as long; all chunks are the same.
@@ -50,7 +50,6 @@ from cmip7_test import check_chunks, check_metadata_first  # noqa: E402
 from measure import machine_in_words  # noqa: E402
 from monthly_files import MonthlyFiles, field  # noqa: E402
 
-DOCS = Path(__file__).resolve().parents[2] / "benchmarks" / "netcdf_jobs"
 MEGABYTES = {"layout": 1000, "right": 1000, "series": 600, "extract": 1000, "subset": 5000, "against": 1500, "groups": 21,
              "views": 500}
 SYNCED = ("layout", "right", "series", "extract")  # measured without and with --sync and --check
@@ -481,9 +480,9 @@ def table(titles, rows):
     return ["| " + " | ".join(titles) + " |", "|---" * len(titles) + "|"] + ["| " + " | ".join(map(str, row)) + " |" for row in rows]
 
 
-def keep(rows, is_all):
-    """Adds the rows to benchmarks/netcdf_jobs.json, or replaces all rows, and writes the tables again."""
-    path = DOCS.with_suffix(".json")
+def keep(page, rows, is_all):
+    """Adds the rows to those of the page, or replaces all rows, and writes the tables again."""
+    path = page.with_suffix(".json")
     known = json.loads(path.read_text()) if path.exists() and not is_all else {}
     known |= {row["job"]: row for row in rows}
     path.write_text(json.dumps(known, indent=1) + "\n")
@@ -522,7 +521,7 @@ def keep(rows, is_all):
             *table(("output", "chunks", "MB without view", "MB with view", "ratio", "goal", "met"), (
                 (row["job"], row["chunks"], round(row["without"] / 1e6, 2), round(row["view"] / 1e6, 2), row["ratio"], row["goal"],
                  met(row)) for row in views))]
-    DOCS.with_suffix(".md").write_text("\n".join(lines) + "\n")
+    page.write_text("\n".join(lines) + "\n")
 
 
 def main():
@@ -534,7 +533,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--check", action="store_true", help="read results back, as nmconvert does by default")
     parser.add_argument("--sync", action="store_true", help="wait until outputs are on the device, on both sides")
-    parser.add_argument("--keep", action="store_true", help="write the results to benchmarks/netcdf_jobs.md")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="keep the results here, and in a .json file beside it")
     arguments = parser.parse_args()
     is_all = arguments.command == "all"
     commands = list(MEGABYTES) if is_all else [arguments.command]
@@ -550,8 +549,8 @@ def main():
             jobs.run(command, sync, check)
             for row in jobs.rows[shown:]:
                 print("\t".join(f"{key} {value}" for key, value in row.items()), flush=True)
-            if arguments.keep:
-                keep(jobs.rows, is_all)
+            if arguments.page:
+                keep(arguments.page, jobs.rows, is_all)
     for problem in jobs.problems:
         print(problem)
     return 1 if jobs.problems else 0

@@ -3,7 +3,7 @@
 the same reads in C++. Prints samples a second and ends with 1 if a goal is not reached or a value is wrong.
 
     cmake --preset bench && cmake --build --preset bench
-    PYTHON tests/bench/python_samples.py --build build/bench --work FOLDER [--out FILE]
+    PYTHON tests/bench/python_samples.py --build build/bench --work FOLDER [--page FILE]
 
 PYTHON is that of an environment with nmb, lmdb, zarr, icechunk, h5py and netCDF4; packages that are missing are left out. A
 sample is a block of 16 arrays, 99 KB on average; bench_samples makes 35,530 of them, and the same values are stored in each
@@ -380,7 +380,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path)
     parser.add_argument("--work", type=Path)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--page", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--count", type=int, default=20_000, help="samples that a fast way reads in a round")
     parser.add_argument("--many", type=int, default=MANY)
@@ -434,8 +434,8 @@ def main():
     goals = goals_of(results, opening)
     for text, value, goal, met in goals:
         print(f"{'met   ' if met else 'MISSED'} {text}: {value:.3g} (goal: {goal})")
-    if options.out:
-        write(options.out, results, goals, versions)
+    if options.page:
+        write(options.page, results, goals, versions)
     return 0 if all(met for *_, met in goals) else 1
 
 

@@ -807,7 +807,7 @@ def main():
     parser.add_argument("--megabytes", type=int, nargs="+", default=[100],
                         help="sizes of the files of the group originals (default 100)")
     parser.add_argument("--only", action="append", choices=GROUPS, help="may be given more than once")
-    parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[2] / "benchmarks" / "main.md")
+    parser.add_argument("--page", type=Path, default=Path(__file__).resolve().parents[2] / "benchmarks" / "main.md")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     bench = Bench(options)
@@ -823,9 +823,9 @@ def main():
         first = len(bench.rows)
         function(bench)
         text += [f"## {name.replace(chr(95), chr(32)).capitalize()}", "", " ".join(function.__doc__.split()), "", table(bench.rows[first:])]
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text("\n".join(text))
-    options.out.with_suffix(".json").write_text(json.dumps({"about": about, "rows": bench.rows}, indent=1) + "\n")
+    options.page.parent.mkdir(parents=True, exist_ok=True)
+    options.page.write_text("\n".join(text))
+    options.page.with_suffix(".json").write_text(json.dumps({"about": about, "rows": bench.rows}, indent=1) + "\n")
     return 0
 
 

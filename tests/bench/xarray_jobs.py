@@ -2,7 +2,7 @@
 """Compares xarray with the engine nmb with what people use for the same data. Prints the results and ends with 1 if a goal is
 not reached or a value is wrong.
 
-    PYTHON tests/bench/xarray_jobs.py all --tools build/bench/tools --work FOLDER --keep
+    PYTHON tests/bench/xarray_jobs.py all --tools build/bench/tools --work FOLDER --page benchmarks/xarray_jobs.md
 
 PYTHON is that of an environment with nmb, xarray, dask and distributed, as tests/python/environments.py makes it. The inputs
 are made once, in FOLDER/xarray_jobs, and stay there.
@@ -17,8 +17,8 @@ netCDF-4 file with a tenth of the groups, because opening one with all of them d
 stack: nmb.xarray.stack() of all these blocks and four variables. Goal: it returns within 2 seconds, without values.
 
 --days and --blocks choose other sizes, --rounds the number of measurements, of which the medians are compared. The sides take
-turns. Each measurement is a new process; what it imports, and the start of workers of dask, are not counted. --keep writes the
-results to benchmarks/xarray_jobs.md; jobs that are not measured keep theirs.
+turns. Each measurement is a new process; what it imports, and the start of workers of dask, are not counted. --page FILE
+keeps the results; jobs that are not measured keep theirs.
 """
 
 import argparse
@@ -39,7 +39,6 @@ sys.dont_write_bytecode = True
 import xarray_inputs  # noqa: E402
 from measure import machine_in_words  # noqa: E402
 
-DOCS = Path(__file__).resolve().parents[2] / "benchmarks" / "xarray_jobs"
 JOBS = ("days", "groups", "stack")
 GOALS = {"opening": 0.02, "whole": 0.3, "groups": 0.05, "stack": 1}
 STACK_SECONDS = 2
@@ -292,9 +291,9 @@ def short(seconds):
     return f"{seconds:.3g} s" if seconds < 100 else f"{seconds:.0f} s"
 
 
-def keep(rows, trials):
-    """Adds the rows to benchmarks/xarray_jobs.json, and writes the page again."""
-    path = DOCS.with_suffix(".json")
+def keep(page, rows, trials):
+    """Adds the rows to those of the page, and writes it again."""
+    path = page.with_suffix(".json")
     known = json.loads(path.read_text()) if path.exists() else {"rows": {}, "trials": {}}
     known["rows"] |= {row["job"]: row for row in rows}
     known["trials"] = trials or known["trials"]
@@ -328,7 +327,7 @@ def keep(rows, trials):
             "",
             *table(("engine, scheduler of dask", "seconds"), (
                 (name, "failed" if took is None else f"{took:.3g}") for name, took in known["trials"].items()))]
-    DOCS.with_suffix(".md").write_text("\n".join(lines) + "\n")
+    page.write_text("\n".join(lines) + "\n")
 
 
 def main():
@@ -340,7 +339,7 @@ def main():
     parser.add_argument("--blocks", type=int, default=35530)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peer", choices=[f"{engine}, {one}" for engine in ENGINES for one in SCHEDULERS])
-    parser.add_argument("--keep", action="store_true", help="write the results to benchmarks/xarray_jobs.md")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="keep the results here, and in a .json file beside it")
     arguments = parser.parse_args()
     jobs = Jobs(arguments)
     for command in JOBS if arguments.command == "all" else (arguments.command,):
@@ -350,8 +349,8 @@ def main():
             print("\t".join(f"{key} {value}" for key, value in row.items()), flush=True)
     if jobs.trials:
         print("trials", jobs.trials)
-    if arguments.keep:
-        keep(jobs.rows, jobs.trials)
+    if arguments.page:
+        keep(arguments.page, jobs.rows, jobs.trials)
     for problem in jobs.problems:
         print(problem)
     return 1 if jobs.problems else 0

@@ -28,6 +28,7 @@ T check(T result) {
   return result;
 }
 
+constexpr std::size_t kMetadataCache = 16 << 20;
 constexpr hsize_t kRecordsOfChunk = 64;  // of arrays that are empty when they are defined
 
 // Closes an id when it goes.
@@ -297,9 +298,23 @@ class Hdf5 final : public Backend {
         check(H5Pset_all_coll_metadata_ops(access, true));
         check(H5Pset_coll_metadata_write(access, true));
       }
+      keep_metadata(access);
     }
 #endif
     return access;
+  }
+  // Changed metadata stays in memory until the file is flushed or closed.
+  static void keep_metadata(hid_t access) {
+    H5AC_cache_config_t cache;
+    cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+    check(H5Pget_mdc_config(access, &cache));
+    cache.set_initial_size = true;
+    cache.initial_size = kMetadataCache;
+    cache.evictions_enabled = false;
+    cache.incr_mode = H5C_incr__off;
+    cache.flash_incr_mode = H5C_flash_incr__off;
+    cache.decr_mode = H5C_decr__off;
+    check(H5Pset_mdc_config(access, &cache));
   }
   hid_t group_of(const std::string& path) {
     const auto found = groups_.find(path);

@@ -307,6 +307,10 @@ void run_write(Run& run) {
     open.add(defined[step]);
     compute(work, step, run);
   }
+  if (run.options.sync) {
+    run.backend.commit();
+    run.meter.phase("commit");
+  }
   run.backend.close();
   run.meter.phase("close");
   report_bytes(run, work, slab.elements());

@@ -139,10 +139,13 @@ def pattern_job(benchmark, configuration, scale):
         chunk = [number(key, c.get(key, length)) for key, length in zip(("CHUNK_DIM_1", "CHUNK_DIM_2", "CHUNK_DIM_3"), lengths)]
         if compressed:
             job.update(deflate=DEFLATE, chunk=chunk, collective_data=True)  # as h5bench
+        job["sync"] = True  # h5bench calls H5Fflush before it closes the file, which waits for the device if it is parallel
         if benchmark == "write-unlimited":
             job["unlimited"] = True
         if benchmark.endswith("normal_dist"):
             job["deviation"] = scaled(number("STDEV_DIM_1", c.get("STDEV_DIM_1", 1)))
+    else:
+        job["collective_metadata"] = True  # as h5bench, whatever the configuration says
     if benchmark == "read":
         job["read"] = word("READ_OPTION", c.get("READ_OPTION", "FULL"), ("FULL", "PARTIAL", "STRIDED", "LDC", "RDC", "PRL", "CS"))
         if job["read"] == "PARTIAL":  # without a number, h5bench reads all
@@ -163,6 +166,7 @@ def metadata_job(configuration):
     job["strong"] = word("scaling", c.get("scaling", "weak"), ("weak", "strong")) == "strong"
     job["chunked"] = word("layout", c.get("layout", "contiguous"), ("contiguous", "chunked")) == "chunked"
     job["collective_data"] = word("mpi-io", c.get("mpi-io", "independent"), ("independent", "collective")) == "collective"
+    job["collective_metadata"] = False
     return job
 
 

@@ -2,6 +2,7 @@
 
     nmbench CONFIG.json          the benchmarks of a configuration of h5bench, with every back end
     nmbench run NAME             a built-in set: paper, shared, objects, cgns, same-values, arrays, commits, threads, all
+    nmbench run readme [PAGE...] the pages of benchmarks/ in the clone of NMB, from which its README has its figures
     nmbench list                 the back ends that are built, and the sets
 
 Each kernel is one source, linked with each library. Runs of the back ends alternate; each run is a new process (or MPI job) with
@@ -43,6 +44,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import charts  # noqa: E402
 import h5bench  # noqa: E402
+import readme  # noqa: E402
 import results  # noqa: E402
 import sets  # noqa: E402
 from cases import variants_in_turn  # noqa: E402
@@ -107,7 +109,7 @@ def parse(arguments, programs_folder):
                         help="a libpnetcdf.so in which each process defines its own objects (run paper)")
     parser.add_argument("--ranks", type=numbers, default=None, metavar="N,...",
                         help="numbers of processes; default: 1,2,4,8 (run threads: 512,2048,4096), or those of a configuration")
-    parser.add_argument("--runs", type=positive, default=5, help="of each; default 5")
+    parser.add_argument("--runs", type=positive, default=None, help="of each; default 5 (run readme: what each page says)")
     parser.add_argument("--scale", type=factor, default=1.0, help="for a trial: the part of the usual number of objects or lengths")
     parser.add_argument("--sets", type=words(list(sets.SAMPLES)), default=["98M"], metavar="98M,1G", help="of run paper; default 98M")
     parser.add_argument("--checks", action="store_true", help="run paper with PnetCDF's safe mode too, which takes minutes")
@@ -187,9 +189,24 @@ def run_case(case, programs, folder, scratch, o, report):
     return rows
 
 
-def main(arguments=None, programs_folder=None, build=""):
+def run_readme(o, source, tree):
+    if not source:
+        fail("run readme: an installed nmbench has no programs of tests/bench: start bin/nmbench of a build with -DNMB_BUILD_BENCHMARKS=ON")
+    unknown = [name for name in o.what[2:] if name not in readme.PAGES]
+    if unknown:
+        fail(f"run readme: there is no page {unknown[0]!r}; there are {', '.join(readme.PAGES)}")
+    work = (o.directory or o.out / "files").resolve()
+    for folder in (o.out, work):
+        folder.mkdir(parents=True, exist_ok=True)
+    return readme.run(o.what[2:], Path(source), Path(tree), work, o.out.resolve(), o.scale, o.runs)
+
+
+def main(arguments=None, programs_folder=None, build="", source="", tree=""):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     o = parse(arguments, programs_folder)
+    if o.what[:2] == ["run", "readme"]:
+        return run_readme(o, source, tree)
+    o.runs = o.runs or 5
     if o.programs is None or not Path(o.programs).is_dir():
         fail("found no folder with the programs of the back ends")
     programs = Programs(o.programs, o.launcher, o.timeout, o.pnetcdf)
@@ -199,6 +216,7 @@ def main(arguments=None, programs_folder=None, build=""):
             print(f"{name:14} {title}{'' if programs.has(name) else ': not built'}")
         for name, function in known.items():
             print(f"run {name:10} {function.__doc__.splitlines()[0]}")
+        print(f"run readme     The pages {', '.join(readme.PAGES)}.")
         return 0
     directory = o.directory
     if o.what[0] == "run":
