@@ -197,16 +197,25 @@ void compute(const Work& work, std::uint64_t step, Run& run) {
 
 int parts_of(const Run& run) { return run.options.file_per_process ? 1 : run.size; }
 int part_of(const Run& run) { return run.options.file_per_process ? 0 : run.rank; }
+int next_part(const Run& run) { return run.options.file_per_process ? 0 : run.next_rank(); }
+
+// Each process opens the file by itself, to compare.
+void open_alone(Run& run) {
+  FileOptions alone = run.options;
+  alone.file_per_process = true;
+  run.backend.open(run.path, alone, false);
+}
 
 void report_bytes(Run& run, const Work& work, std::uint64_t elements) {
   run.row["bytes"] = elements * kMembers * 4 * work.steps;
   run.row["compute_seconds"] = work.compute_seconds * static_cast<double>(work.steps - 1);
 }
 
-// Compares the values of this process's selection with those that were put.
-void verify(Run& run, const Work& work, const Slab& slab, std::uint64_t version, int parts) {
+// Compares the next process's part with what that process put. first: where all parts begin.
+void verify(Run& run, const Work& work, std::uint64_t version, int parts, std::uint64_t first = 0) {
+  const Slab slab = work.slab(next_part(run), first);
   run.barrier();
-  run.backend.open(run.path, run.options, false);
+  open_alone(run);
   std::vector<std::uint32_t> values;
   for (std::uint64_t step = 0; step < work.steps; ++step) {
     const std::vector<ArrayShape> shapes = work.arrays(step, parts);
@@ -315,7 +324,7 @@ void run_write(Run& run) {
   run.meter.phase("close");
   report_bytes(run, work, slab.elements());
   run.row["definitions"] = defines_first ? "before the first step" : "in each step";
-  if (work.verify) verify(run, work, slab, 0, parts_of(run));
+  if (work.verify) verify(run, work, 0, parts_of(run));
 }
 
 void run_read(Run& run) {
@@ -441,7 +450,7 @@ void run_overwrite(Run& run) {
   run.backend.close();
   run.meter.phase("close");
   report_bytes(run, work, slab.elements());
-  if (work.verify) verify(run, work, slab, 1, parts_of(run));
+  if (work.verify) verify(run, work, 1, parts_of(run));
 }
 
 void run_append(Run& run) {
@@ -475,8 +484,8 @@ void run_append(Run& run) {
   run.meter.phase("close");
   report_bytes(run, work, slab.elements());
   if (work.verify) {
-    verify(run, work, slab, 0, 2 * parts_of(run));                     // what was appended
-    verify(run, work, work.slab(part_of(run)), 0, 2 * parts_of(run));  // and what was there before
+    verify(run, work, 0, 2 * parts_of(run), before);  // what was appended
+    verify(run, work, 0, 2 * parts_of(run));          // and what was there before
   }
 }
 
@@ -507,8 +516,6 @@ void run_step_arrays(Run& run) {
     rows /= grid_rows;
     columns /= grid_columns;
   }
-  const std::uint64_t my_row = static_cast<std::uint64_t>(run.rank) / grid_columns * rows;
-  const std::uint64_t my_column = static_cast<std::uint64_t>(run.rank) % grid_columns * columns;
   const std::uint64_t slow = steps_slowest ? steps : arrays, fast = steps_slowest ? arrays : steps;
   const std::string slow_name = steps_slowest ? "step=" : "array=";
   const std::string fast_name = steps_slowest ? "array=" : "step=";
@@ -534,11 +541,13 @@ void run_step_arrays(Run& run) {
     }
     return shape;
   };
-  const auto slab_of = [&](std::uint64_t s, std::uint64_t f) {
+  const auto slab_of = [&](std::uint64_t s, std::uint64_t f, int of) {
+    const auto rank = static_cast<std::uint64_t>(of);
     Slab slab;
     if (dimensions == 4) slab.start.push_back(s), slab.count.push_back(1);
     if (dimensions >= 3) slab.start.push_back(f), slab.count.push_back(1);
-    slab.start.insert(slab.start.end(), {my_row, my_column});
+    slab.start.insert(slab.start.end(),
+                      {rank / grid_columns * rows, rank % grid_columns * columns});
     slab.count.insert(slab.count.end(), {rows, columns});
     return slab;
   };
@@ -549,8 +558,8 @@ void run_step_arrays(Run& run) {
   const auto is_first = [&](std::uint64_t s, std::uint64_t f) {
     return dimensions == 2 || (f == 0 && (dimensions == 3 || s == 0));
   };
-  const auto value = [&](std::uint64_t s, std::uint64_t f) {
-    return static_cast<double>(s * fast + f) + static_cast<double>(run.rank) / 1024;
+  const auto value = [&](std::uint64_t s, std::uint64_t f, int rank) {
+    return static_cast<double>(s * fast + f) + static_cast<double>(rank) / 1024;
   };
   std::vector<double> values(rows * columns);
 
@@ -575,8 +584,8 @@ void run_step_arrays(Run& run) {
       run.meter.phase("metadata");
     }
     if (is_first(s, f)) ++next;
-    std::fill(values.begin(), values.end(), value(s, f));
-    run.backend.put(defined[next - 1], slab_of(s, f), values.data());
+    std::fill(values.begin(), values.end(), value(s, f, run.rank));
+    run.backend.put(defined[next - 1], slab_of(s, f, run.rank), values.data());
     run.meter.phase("data");
   });
   run.backend.close();
@@ -586,23 +595,33 @@ void run_step_arrays(Run& run) {
 
   run.backend.open(run.path, run.options, false);
   run.meter.phase("open");
-  int array = -1;
+  // Reads the matrices of a process, and compares them outside of the phases.
   bool right = true;
-  each([&](std::uint64_t s, std::uint64_t f) {
-    if (is_first(s, f)) {
-      if (array >= 0) run.backend.release(array);
-      array = run.backend.find_array(shape_of(s, f));
-      run.meter.phase("read_metadata");
-    }
-    run.backend.get(array, slab_of(s, f), values.data());
-    run.meter.phase("read_data");
-    if (verify)
-      for (const double read : values) right &= read == value(s, f);
-  });
+  const auto read_all = [&](int rank) {
+    int array = -1;
+    each([&](std::uint64_t s, std::uint64_t f) {
+      if (is_first(s, f)) {
+        if (array >= 0) run.backend.release(array);
+        array = run.backend.find_array(shape_of(s, f));
+        run.meter.phase("read_metadata");
+      }
+      run.backend.get(array, slab_of(s, f, rank), values.data());
+      run.meter.phase("read_data");
+      if (!verify) return;
+      for (const double read : values) right &= read == value(s, f, rank);
+      run.meter.skip();
+    });
+  };
+  read_all(run.rank);
   run.backend.close();
   run.meter.phase("read_close");
   run.row["bytes"] = steps * arrays * rows * columns * sizeof(double);
   if (!verify) return;
+  const Meter measured = run.meter;
+  open_alone(run);
+  read_all(run.next_rank());
+  run.backend.close();
+  run.meter = measured;
   check_same(right, "matrices");
   run.row["verified"] = true;
 }
@@ -639,7 +658,7 @@ void run_same_values(Run& run) {
   run.row["bytes"] = arrays * length * sizeof(double);
   if (!verify) return;
   run.barrier();
-  run.backend.open(run.path, run.options, false);
+  open_alone(run);
   std::vector<double> read(length);
   for (std::uint64_t i = 0; i < arrays; ++i) {
     const int array = run.backend.find_array(shape_of(i));
@@ -822,10 +841,10 @@ void run_commits(Run& run) {
   run.row["operations"] = steps;
   if (!verify) return;
   run.barrier();
-  run.options.collective_data = false;
-  run.backend.open(run.path, run.options, false);
+  open_alone(run);
   std::vector<double> read(steps * length);
-  for (std::uint64_t block = first; block < behind; ++block) {
+  const int next = run.next_rank();
+  for (std::uint64_t block = share(next); block < share(next + 1); ++block) {
     for (std::uint64_t array = 0; array < kArrays; ++array) {
       const int found = run.backend.find_array(shape_of(block, array));
       run.backend.get(found, {{0, 0}, {steps, length}}, read.data());

@@ -29,6 +29,12 @@ void MetadataSum::add(std::string_view block, std::string_view variable, Type ty
   digest += hash;
 }
 
+void MetadataSum::add(const MetadataSum& other) {
+  variables += other.variables;
+  dimensions += other.dimensions;
+  digest += other.digest;
+}
+
 void Backend::put_sample(const Description&, std::size_t, std::size_t,
                          const std::vector<std::byte>&) {
   throw Refused("has no values of samples");

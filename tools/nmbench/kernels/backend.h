@@ -77,6 +77,7 @@ struct MetadataSum {
   std::uint64_t variables = 0, dimensions = 0, digest = 0;
   void add(std::string_view block, std::string_view variable, Type type,
            const std::vector<std::uint64_t>& lengths);
+  void add(const MetadataSum& other);
   friend bool operator==(const MetadataSum&, const MetadataSum&) = default;
 };
 

@@ -21,6 +21,8 @@ struct Run {
   nlohmann::json row = nlohmann::json::object();  // results besides the phases
 
   void barrier() const { MPI_Barrier(MPI_COMM_WORLD); }
+  // Whose part of a shared file this process compares.
+  int next_rank() const { return options.file_per_process ? rank : (rank + 1) % size; }
   // Throws unless the back end can write, or read, with these processes.
   void check_shares_file() const;
   void check_shares_reading() const;

@@ -41,12 +41,12 @@ def paper(options):
         samples = scaled(SAMPLES[name], options)
         for ranks in options.ranks:
             tuned = hash_size(samples)
-            create = {"samples": samples, **tuned, "verify": options.verify}
+            job = {"samples": samples, **tuned, "verify": options.verify}
             variants = creation_variants(options)
             if "hdf5-parallel" in options.peers and options.with_hdf5:
                 variants.append(Variant("hdf5-parallel", BACKENDS["hdf5-parallel"], "hdf5-parallel"))
             cases.append(Case(f"create-{name}", f"create {samples:,} samples of the shape of dataset_{name}", ranks,
-                              [Step("create", "create", create), Step("read_metadata", "read_metadata", tuned)], variants, figures=FIGURES[name]))
+                              [Step("create", "create", job), Step("read_metadata", "read_metadata", job)], variants, figures=FIGURES[name]))
     return cases
 
 
@@ -65,11 +65,10 @@ def shared(options):
 def objects(options):
     """One process creates samples with values; then open one, list, read all metadata, read all in a random order."""
     samples = scaled(SAMPLES["98M"] // 10, options)
-    job, verify = {"samples": samples}, {"verify": options.verify}
     tuned = hash_size(samples)
-    steps = [Step("create", "create", {**job, **verify, **tuned, "values": True}),
-             Step("open_one", "open_one", {**job, **verify, **tuned, "opens": min(100, samples)}), Step("list", "list", tuned),
-             Step("read_metadata", "read_metadata", tuned), Step("epoch", "epoch", {**job, **verify, **tuned})]
+    job = {"samples": samples, **tuned, "verify": options.verify}
+    steps = [Step("create", "create", {**job, "values": True}), Step("open_one", "open_one", {**job, "opens": min(100, samples)}),
+             Step("list", "list", tuned), Step("read_metadata", "read_metadata", job), Step("epoch", "epoch", job)]
     variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "lmdb", "files")
     if "hdf5" in options.peers:
         variants.append(Variant("hdf5-latest", "HDF5, serial, newest format", "hdf5", {"latest": True}))
@@ -149,7 +148,7 @@ def threads(options):
     cases = []
     variants = backends(options, "nmb")
     for ranks in options.ranks:
-        job = {"samples": scaled(SAMPLES["98M"], options), "threads": ranks}
+        job = {"samples": scaled(SAMPLES["98M"], options), "threads": ranks, "verify": options.verify}
         cases.append(Case("threads-create", f"{ranks:,} ranks create {job['samples']:,} samples", ranks,
                           [Step("create", "thread_create", job, ranks=1)], variants))
         cgns = {"bases": scaled(16, options), "zones": 32}  # an eighth: threads wake each other for each array
