@@ -9,6 +9,7 @@ built.
 """
 
 import argparse
+import array
 import csv
 import json
 import os
@@ -19,8 +20,12 @@ import time
 import xml.dom.minidom
 from pathlib import Path
 
+import netCDF4
+import numpy
+
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "nmbench" / "launcher"))
+import readme  # noqa: E402
 import results  # noqa: E402
 import sets  # noqa: E402
 from programs import BACKENDS, disturbance  # noqa: E402
@@ -54,6 +59,7 @@ STEPS = [
     ("write", {"steps": 1, "lengths": [60], "deflate": 6, "chunk": [20]}, "deflated"),
     ("step_arrays", {"steps": 2, "arrays": 3, "rows": 2, "columns": 2, "dataset_rank": 2}, "m2"),
     ("step_arrays", {"steps": 2, "arrays": 3, "rows": 2, "columns": 2, "dataset_rank": 4, "slowest": "array"}, "m4"),
+    ("decomposed", {"records": 3, "counts": [2, 3], "element_sizes": [8, 4], "small_arrays": 2}, "decomposed"),
     ("thread_create", {"samples": 40, "threads": 3}, "threads"), ("same_values", {"arrays": 20}, "same"), ("commits", {"blocks": 3, "steps": 4}, "commits"),
     ("small_arrays", {"step": "write", "bases": 2, "zones": 2}, "cgns"),
     ("thread_small_arrays", {"threads": 3, "bases": 2, "zones": 2}, "cgns"),
@@ -79,7 +85,9 @@ def expected(backend, kernel, job, ranks):
         return ONE_WRITES
     if backend == "lmdb" and kernel not in READS | {"create"}:
         return NO_ARRAYS
-    if backend == "files" and (job.get("unlimited") or kernel == "append" or (kernel == "commits" and ranks > 1)):
+    if backend == "files" and kernel == "decomposed" and ranks == 1:
+        return "has no file with arrays that grow and others"
+    if backend == "files" and (kernel == "decomposed" or job.get("unlimited") or kernel == "append" or (kernel == "commits" and ranks > 1)):
         return NOT_GROWING
     if backend in ("nmb", "pnetcdf", "files") and job.get("deflate"):
         return NO_COMPRESSION
@@ -111,9 +119,11 @@ def run_kernels(backend, ranks):
     done = 0
     for kernel, job, file in STEPS:
         job = dict(job)
-        writes_first = kernel in ("create", "write", "step_arrays", "same_values", "commits") or job.get("step") == "write"
+        writes_first = kernel in ("create", "write", "step_arrays", "same_values", "commits", "decomposed") or job.get("step") == "write"
         alone = backend.name in ALONE and file == "samples" and kernel == "create"  # others read what it makes
         of = 1 if job.get("step") == "write" or alone else ranks
+        if kernel == "decomposed":
+            job["decompositions"] = write_decompositions(backend.work)
         if kernel == "step_arrays":
             job["process_columns"] = ranks
         if kernel not in UNVERIFIED and job.get("step") != "write":
@@ -148,6 +158,61 @@ def run_kernels(backend, ranks):
             if kernel == "read_metadata":
                 check(row["counts"]["variables"] == 640 and row["counts"]["dimensions"] == 960, f"{where}: {row['counts']}")
     return done
+
+
+def write_decompositions(folder):
+    """Of 40 elements in three shares, and of 4 rows of 6: alternating elements, and runs that cross the end of a row."""
+    shares = {"D1": ([40], [[(e, 1) for e in range(first, 40, 3)] for first in range(3)]),
+              "D2": ([4, 6], [[(0, 4), (10, 5)], [(4, 6), (20, 4)], [(15, 5)]])}
+    for name, (lengths, runs) in shares.items():
+        numbers = [len(lengths), *lengths, len(runs), *map(len, runs), *(number for share in runs for run in share for number in run)]
+        (folder / name).write_bytes(array.array("Q", numbers).tobytes())
+    return [str(folder / name) for name in shares]
+
+
+def check_e3sm(nmbench, work):
+    """A file of E3SM-IO's form with three decompositions, whose shares are few elements each."""
+    with netCDF4.Dataset(work / "map.nc", "w", format="NETCDF3_64BIT_DATA") as file:
+        for name, lengths, shares in (("D1", [6], [[(0, 3)], [(3, 3)]]), ("D2", [6], [[(0, 1), (2, 1), (4, 1)], [(1, 1), (3, 1), (5, 1)]]),
+                                      ("D3", [2, 6], [[(0, 2), (8, 4)], [(2, 6)]])):
+            runs = [run for share in shares for run in share]
+            file.createDimension(f"{name}.total", len(runs))
+            file.setncattr(f"{name}.dims", numpy.array(lengths, "i4"))
+            for what, values, dim in (("nreqs", list(map(len, shares)), "shares"), ("offsets", [a for a, _ in runs], f"{name}.total"),
+                                      ("lengths", [b for _, b in runs], f"{name}.total")):
+                if dim not in file.dimensions:
+                    file.createDimension(dim, len(values))
+                file.createVariable(f"{name}.{what}", "i4", (dim,))[:] = values
+    document = {"mpi": {"command": "mpirun", "ranks": "1"}, "directory": ".", "benchmarks": [
+        {"benchmark": "e3sm", "file": "e.h5", "configuration": {"k": "", "r": "2", "map": "map.nc"}}]}
+    (work / "e3sm.json").write_text(json.dumps(document))
+    done = subprocess.run([nmbench, "e3sm.json", "--out", "e3sm", "--peers", "nmb", "--runs", "1", "--verify"], cwd=work, capture_output=True, text=True,
+                          env=ENV, timeout=300)
+    check(done.returncode == 0, f"e3sm: {done.returncode} {done.stdout} {done.stderr}")
+    rows = json.loads((work / "e3sm" / "results.json").read_text())["rows"]
+    # h0: 1, 323 and 63 arrays, one record; h1: 1, 22 and 1 arrays, two records.
+    wanted = [8 * 6 + 4 * (323 * 6 + 63 * 12), 2 * (8 * 6 + 4 * (22 * 6 + 12))]
+    check([row["ranks"][0]["bytes"] for row in rows] == wanted and all(row["ranks"][0]["verified"] for row in rows), f"e3sm: {rows}")
+    document["benchmarks"][0]["configuration"]["map"] = "none.nc"
+    (work / "e3sm.json").write_text(json.dumps(document))
+    done = subprocess.run([nmbench, "e3sm.json", "--out", "e3sm"], cwd=work, capture_output=True, text=True, env=ENV, timeout=60)
+    check(done.returncode == 2 and "none.nc" in done.stderr, f"e3sm: no map: {done.returncode} {done.stderr}")
+
+
+def check_readme(nmbench, work):
+    """A page is made; and of each page, the program knows all options that it is called with."""
+    done = subprocess.run([nmbench, "run", "readme", "tag_queries", "--scale", "0.01", "--out", "pages"], cwd=work, capture_output=True, text=True, env=ENV,
+                          timeout=300)
+    check(done.returncode == 0 and "| " in (work / "pages" / "tag_queries.md").read_text(), f"run readme: {done.returncode} {done.stdout} {done.stderr}")
+    done = subprocess.run([nmbench, "run", "readme", "colours", "--out", "pages"], cwd=work, capture_output=True, text=True, env=ENV, timeout=60)
+    check(done.returncode == 2 and "no page 'colours'" in done.stderr, f"run readme: no page: {done.returncode} {done.stderr}")
+    paths = {"tests": Path(__file__).resolve().parent, "build": Path(), "work": Path(), "out": Path()}
+    for page in readme.PAGES.values():
+        command = page.command(paths, 0.1, 1)
+        program = next((Path(word) for word in command if word.endswith(".py")), None)
+        text = program.read_text() if program else ""
+        for word in command if program else []:
+            check(not word.startswith("--") or f'"{word}"' in text, f"run readme: {page.name}: {program} has no {word}")
 
 
 def check_differences(backend):
@@ -425,6 +490,8 @@ def main():
             check_fakes(build / "bin" / "nmbench", backends["files"], work)
             check_launches(build / "bin" / "nmbench", work)
             check_h5bench(build / "bin" / "nmbench", work)
+            check_e3sm(build / "bin" / "nmbench", work)
+            check_readme(build / "bin" / "nmbench", work)
     return 1 if problems else 0
 
 

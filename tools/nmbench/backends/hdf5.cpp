@@ -29,7 +29,8 @@ T check(T result) {
 }
 
 constexpr std::size_t kMetadataCache = 16 << 20;
-constexpr hsize_t kRecordsOfChunk = 64;  // of arrays that are empty when they are defined
+constexpr hsize_t kRecordsOfChunk = 64;
+constexpr std::size_t kBytesOfChunk = 1 << 20;
 
 // Closes an id when it goes.
 class Id {
@@ -204,7 +205,7 @@ class Hdf5 final : public Backend {
     std::vector<hsize_t> chunk = sizes(shape.chunk);
     if (chunk.empty() && (shape.unlimited || shape.deflate > 0)) {
       chunk = lengths;
-      if (chunk[0] == 0) chunk[0] = kRecordsOfChunk;
+      if (chunk[0] == 0) chunk[0] = records_of_chunk(shape);
     }
     if (!chunk.empty())
       check(H5Pset_chunk(properties, static_cast<int>(chunk.size()), chunk.data()));
@@ -241,6 +242,23 @@ class Hdf5 final : public Backend {
     for (const Put& one : puts)
       write(one.array, one.slab, arrays_.at(static_cast<std::size_t>(one.array)).memory, one.values,
             1, H5P_DEFAULT);
+  }
+  // The elements as points: a union of very many hyperslabs takes HDF5 much longer.
+  void put_many(int array, const std::vector<Slab>& slabs, const std::byte* values,
+                std::size_t) override {
+    const Array& a = arrays_.at(static_cast<std::size_t>(array));
+    std::vector<hsize_t> points;
+    for (const Slab& slab : slabs)
+      for (std::uint64_t i = 0; i < slab.count.back(); ++i) {
+        points.insert(points.end(), slab.start.begin(), slab.start.end());
+        points.back() += i;
+      }
+    const Id file(check(H5Dget_space(a.id)), H5Sclose);
+    const hsize_t count = slabs.empty() ? 0 : points.size() / slabs[0].start.size();
+    const Id memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
+    check(count > 0 ? H5Sselect_elements(file, H5S_SELECT_SET, count, points.data())
+                    : H5Sselect_none(file));
+    check(H5Dwrite(a.id, a.memory, memory, file, transfer_, values));
   }
   void put_member(int array, const Slab& slab, std::size_t member, const void* values) override {
     write(array, slab, alone_[member], values, 1);
@@ -302,6 +320,13 @@ class Hdf5 final : public Backend {
     }
 #endif
     return access;
+  }
+  // Of arrays that are empty when they are defined: a chunk has at most 1 MiB.
+  static hsize_t records_of_chunk(const ArrayShape& shape) {
+    std::size_t record = element_size(shape.element);
+    for (std::size_t i = 1; i < shape.lengths.size(); ++i) record *= shape.lengths[i];
+    return std::clamp<hsize_t>(kBytesOfChunk / std::max<std::size_t>(record, 1), 1,
+                               kRecordsOfChunk);
   }
   // Changed metadata stays in memory until the file is flushed or closed.
   static void keep_metadata(hid_t access) {

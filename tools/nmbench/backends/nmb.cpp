@@ -233,6 +233,22 @@ class Nmb final : public Backend {
                                            one.slab.elements() * memory_type_size(type)})));
     }
   }
+  void put_many(int number, const std::vector<Slab>& slabs, const std::byte* values,
+                std::size_t size) override {
+    const Array& a = array(number);
+    waits_ = true;
+    for (const Slab& slab : slabs) {
+      const ConstArray part(memory_type_of(a.element), {values, slab.elements() * size});
+      requests_.push_back(
+          check(writer_->iput(a.block, a.variable, {slab.start, slab.count, slab.stride}, part)));
+      values += slab.elements() * size;
+    }
+  }
+  void complete() override {
+    if (!std::exchange(waits_, false)) return;
+    check(ranks_in_use() ? writer_->wait_all(requests_) : writer_->wait(requests_));
+    requests_.clear();
+  }
   void get(int number, const Slab& slab, void* values) override {
     const View& view = views_.at(static_cast<std::size_t>(number));
     const MemoryType type = memory_type_of(view.element);
@@ -337,6 +353,8 @@ class Nmb final : public Backend {
   std::map<std::pair<BlockId, std::string>, DimId> dims_;
   std::vector<Array> arrays_;
   std::vector<View> views_;
+  std::vector<RequestId> requests_;  // of put_many()
+  bool waits_ = false;               // all ranks complete requests, also one that has none
 };
 
 }  // namespace

@@ -127,6 +127,7 @@ class Plain final : public Backend {
   void commit() override {
     const std::vector<std::byte> slot(kHead / 2), mark(64);
     flush();
+    if (record_ == 0) return;  // nothing grows: there is no head to commit
     write_all(file_, slot.data(), slot.size(), 0, path_);
     flush();
     write_all(file_, mark.data(), mark.size(), slot.size(), path_);
@@ -255,6 +256,7 @@ class Plain final : public Backend {
       array.place = kHead + record_;
       record_ += array.record_bytes();
     } else {
+      if (record_ > 0) throw Refused("has no file with arrays that grow and others");
       length_ += array.lengths[0] * array.record_bytes();
     }
     const int number = static_cast<int>(arrays_.size());

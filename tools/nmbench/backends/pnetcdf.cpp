@@ -45,7 +45,7 @@ class Library {
   X(def_dim) X(def_var) X(inq) X(inq_varname) X(inq_var) X(inq_dimlen) X(inq_varid) \
   X(begin_indep_data) X(end_indep_data) X(put_vara) X(put_vara_all) X(put_vars) \
   X(put_vars_all) X(put_varn) X(put_varn_all) X(get_vara) X(get_vara_all) X(get_vars) \
-  X(get_vars_all) X(get_varn) X(get_varn_all) X(iput_vara) X(iget_vara) X(wait_all) X(set_fill)
+  X(get_vars_all) X(get_varn) X(get_varn_all) X(iput_vara) X(iput_varn) X(iget_vara) X(wait_all) X(set_fill)
 // clang-format on
 
 struct Functions {
@@ -257,6 +257,24 @@ class PnetCdf final : public Backend {
                          nullptr));
     }
     complete();
+  }
+  void put_many(int number, const std::vector<Slab>& slabs, const std::byte* values,
+                std::size_t) override {
+    if (slabs.empty()) return;
+    const Array& array = arrays_.at(static_cast<std::size_t>(number));
+    const std::size_t rank = slabs[0].start.size();
+    std::vector<MPI_Offset> numbers(2 * rank * slabs.size());
+    std::vector<MPI_Offset*> starts(slabs.size()), counts(slabs.size());
+    MPI_Offset elements = 0;
+    for (std::size_t n = 0; n < slabs.size(); ++n) {
+      starts[n] = numbers.data() + 2 * rank * n;
+      counts[n] = starts[n] + rank;
+      std::copy(slabs[n].start.begin(), slabs[n].start.end(), starts[n]);
+      std::copy(slabs[n].count.begin(), slabs[n].count.end(), counts[n]);
+      elements += static_cast<MPI_Offset>(slabs[n].elements());
+    }
+    check(f_.iput_varn(file_, array.id, static_cast<int>(slabs.size()), starts.data(),
+                       counts.data(), values, elements, memory_of(array.element), nullptr));
   }
   void get(int array, const Slab& slab, void* values) override {
     transfer(array, slab, values, false);

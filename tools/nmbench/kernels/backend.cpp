@@ -81,6 +81,13 @@ void Backend::put_from_particles(int array, const Slab& slab, std::size_t member
   put(array, slab, values.data());
 }
 
+void Backend::put_many(int array, const std::vector<Slab>& slabs, const std::byte* values,
+                       std::size_t size) {
+  for (const Slab& slab : slabs) {
+    put(array, slab, values);
+    values += slab.elements() * size;
+  }
+}
 void Backend::get_many(int array, const std::vector<Slab>& slabs, std::byte* values,
                        std::size_t size) {
   for (const Slab& slab : slabs) {

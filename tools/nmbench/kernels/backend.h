@@ -133,7 +133,7 @@ class Backend {
   // it has one.
   virtual std::vector<int> find_same(const std::vector<ArrayShape>& shapes);
   virtual void get_same(int array, const Slab& slab, void* values) { get(array, slab, values); }
-  // All values of put_sample() are in the library or the file, and those of get_same() in memory.
+  // All values of put_sample() and put_many() are in the library or the file, and those of get_same() in memory.
   // All processes call.
   virtual void complete() {}
   virtual void put(int array, const Slab& slab, const void* values);
@@ -145,6 +145,10 @@ class Backend {
     const void* values;
   };
   virtual void put_own(const std::vector<Put>& puts);
+  // Selections of one array in ascending order, whose values of `size` bytes lie one after the
+  // other and stay until complete().
+  virtual void put_many(int array, const std::vector<Slab>& slabs, const std::byte* values,
+                        std::size_t size);
   // One member of an array of particles.
   virtual void put_member(int array, const Slab& slab, std::size_t member, const void* values);
   // Whole particles.

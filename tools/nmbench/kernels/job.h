@@ -26,6 +26,9 @@ class Job {
   std::vector<std::uint64_t> numbers(const std::string& key) {
     return get<std::vector<std::uint64_t>>(key, {});
   }
+  std::vector<std::string> texts(const std::string& key) {
+    return get<std::vector<std::string>>(key, {});
+  }
   // Before a kernel begins its work.
   void check_all_read() const {
     for (const auto& [key, value] : values_.items())

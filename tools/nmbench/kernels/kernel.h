@@ -44,6 +44,7 @@ void run_step_arrays(Run& run);
 void run_same_values(Run& run);
 void run_small_arrays(Run& run);
 void run_commits(Run& run);
+void run_decomposed(Run& run);
 inline void run_by_threads(Run& run) { run.backend.run_by_threads(run); }
 
 // The small arrays of run_small_arrays().

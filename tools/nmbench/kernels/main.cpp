@@ -33,6 +33,7 @@ const std::map<std::string, Kernel> kKernels = {{"create", run_create},
                                                 {"same_values", run_same_values},
                                                 {"small_arrays", run_small_arrays},
                                                 {"commits", run_commits},
+                                                {"decomposed", run_decomposed},
                                                 {"thread_create", run_by_threads},
                                                 {"thread_small_arrays", run_by_threads}};
 

@@ -5,13 +5,13 @@ import re
 import shlex
 from pathlib import Path
 
+import e3sm
 from cases import Case, Step
 
 PATTERNS = ("write", "write-unlimited", "write_normal_dist", "write_var_normal_dist", "read", "overwrite", "append")
 NOT_HERE = {
     "openpmd": "it runs the openPMD API's own program", "amrex": "it runs AMReX's own program",
     "macsio": "it runs MACSio", "exerciser": "it calls HDF5's own functions with all their settings",
-    "e3sm": "its decompositions are read from a file of E3SM-IO, which nmbench does not read yet",
 }
 # Keys of the pattern benchmarks; whatever is not here is refused.
 KEYS = {"MEM_PATTERN", "FILE_PATTERN", "READ_OPTION", "TIMESTEPS", "DELAYED_CLOSE_TIMESTEPS", "COLLECTIVE_DATA",
@@ -21,6 +21,7 @@ KEYS = {"MEM_PATTERN", "FILE_PATTERN", "READ_OPTION", "TIMESTEPS", "DELAYED_CLOS
         "ALIGN_THRESHOLD", "ALIGN_LEN", "SUBFILING", "IO_MEM_LIMIT", "STDEV_DIM_1"}
 METADATA_KEYS = {"version", "steps", "arrays", "rows", "columns", "process-rows", "process-columns", "scaling", "dataset-rank",
                  "slowest-dimension", "layout", "mpi-io", "csv-file", "hdf5-file"}
+E3SM_KEYS = {"map", "r", "k", "x", "a"}
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 SECONDS = {"": 1, "s": 1, "ms": 1e-3, "us": 1e-6, "m": 60, "min": 60}
 DEFLATE = 9  # h5bench's level
@@ -170,6 +171,20 @@ def metadata_job(configuration):
     return job
 
 
+def e3sm_jobs(configuration, place, folder, nminspect):
+    """{name: parameters}. Arrays have the order of their elements: h5bench itself runs E3SM-IO with `-x blob`, which leaves the
+    elements of each process together, for another program to put in order."""
+    check_keys("benchmark e3sm: ", configuration, E3SM_KEYS)
+    word("x", configuration.get("x") or "canonical", ("canonical",))
+    word("a", configuration.get("a") or "hdf5", ("hdf5",))  # every back end runs
+    if not configuration.get("map"):
+        raise Refused("benchmark e3sm: needs `map`, a file of decompositions")
+    try:
+        return e3sm.jobs(Path(place) / configuration["map"], folder, nminspect, number("r", configuration.get("r") or 1))
+    except e3sm.Unreadable as error:
+        raise Refused(f"map: {error}") from None
+
+
 def check_places(document):
     file_system = document.get("file-system") or {}
     if file_system:
@@ -177,8 +192,8 @@ def check_places(document):
     check_keys("", document, {"mpi", "vol", "file-system", "directory", "benchmarks"})
 
 
-def read(path, variants, scale_compute=1.0, scale=1.0):
-    """(case, directory, launcher or None, words for the launcher) of a configuration."""
+def read(path, variants, folder, nminspect, scale_compute=1.0, scale=1.0):
+    """(case, directory, launcher or None, words for the launcher) of a configuration. What the kernels need besides goes to `folder`."""
     try:
         document = json.loads(Path(path).read_text())
     except (OSError, ValueError) as error:
@@ -198,6 +213,11 @@ def read(path, variants, scale_compute=1.0, scale=1.0):
             raise Refused(f"file: found {file!r}, expected a name; `directory` says where it is")
         if benchmark == "metadata":
             job, kernel = metadata_job(configuration), "step_arrays"
+        elif benchmark == "e3sm":
+            for output, job in e3sm_jobs(configuration, document.get("directory", "."), folder, nminspect).items():
+                steps.append(Step(f"{name}-{output}", "decomposed", job))
+                files[steps[-1].name] = f"{output}_{file}"
+            continue
         elif benchmark in PATTERNS:
             job = pattern_job(benchmark, configuration, scale)
             job["compute_seconds"] *= scale_compute

@@ -164,7 +164,7 @@ def run_case(case, programs, folder, scratch, o, report):
                 if variant.only not in ("", step.name):
                     continue
                 path = paths[names[step.name]]
-                if step.kernel in ("create", "write", "step_arrays", "same_values", "commits", "thread_create") or step.job.get("step") == "write":
+                if step.kernel in ("create", "write", "step_arrays", "same_values", "commits", "decomposed", "thread_create") or step.job.get("step") == "write":
                     remove(path)
                 if stopped:
                     result = {"status": "refused", "reason": f"{stopped} was not possible", "ranks": []}
@@ -229,7 +229,8 @@ def main(arguments=None, programs_folder=None, build="", source="", tree=""):
             fail(f"found {' '.join(o.what)!r}, expected one configuration, `run NAME` or `list`")
         variants = sets.backends(o, *BACKENDS)
         try:
-            case, place, launcher, more = h5bench.read(o.what[0], variants, o.compute_scale, o.scale)
+            o.out.mkdir(parents=True, exist_ok=True)
+            case, place, launcher, more = h5bench.read(o.what[0], variants, o.out.resolve(), programs.tool("nminspect"), o.compute_scale, o.scale)
         except h5bench.Refused as refused:
             fail(str(refused))
         directory = directory or Path(place)

@@ -48,6 +48,11 @@ class Programs:
     def has(self, backend):
         return self.path(backend).exists()
 
+    def tool(self, name):
+        """A tool of NMB: of the installation, or of the build."""
+        places = [self.folder.parents[2] / "bin" / name, self.folder.parents[2] / "tools" / name]
+        return next((place for place in places if place.exists()), name)
+
     def mpi(self):
         """openmpi or mpich: the library that the programs are linked with."""
         done = subprocess.run(["ldd", self.path("files")], capture_output=True, text=True)
