@@ -1,6 +1,7 @@
 """h5bench's JSON: which of its benchmarks and keys nmbench runs, and how. What cannot be meant is refused by its name."""
 
 import json
+import os
 import re
 import shlex
 from pathlib import Path
@@ -180,7 +181,7 @@ def e3sm_jobs(configuration, place, folder, nminspect):
     if not configuration.get("map"):
         raise Refused("benchmark e3sm: needs `map`, a file of decompositions")
     try:
-        return e3sm.jobs(Path(place) / configuration["map"], folder, nminspect, number("r", configuration.get("r") or 1))
+        return e3sm.jobs(os.path.normpath(Path(place) / configuration["map"]), folder, nminspect, number("r", configuration.get("r") or 1))
     except e3sm.Unreadable as error:
         raise Refused(f"map: {error}") from None
 
