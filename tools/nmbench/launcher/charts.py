@@ -3,6 +3,7 @@
 import html
 import math
 import textwrap
+from dataclasses import dataclass
 
 import results
 from cases import LEAST_RUNS
@@ -236,9 +237,47 @@ def speed_up(title, found):
     return drawing.svg()
 
 
+@dataclass
+class Table:
+    titles: list
+    rows: list  # of texts
+
+    def html(self):
+        lines = ["<table><tr>" + "".join(f"<th>{escape(title)}" for title in self.titles)]
+        return "\n".join(lines + ["<tr>" + "".join(f"<td>{escape(cell)}" for cell in row) for row in self.rows]) + "</table>"
+
+    def markdown(self):
+        line = lambda cells: "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"  # noqa: E731
+        return "\n".join([line(self.titles), "|" + "---|" * len(self.titles), *map(line, self.rows)])
+
+
+@dataclass
+class Text:
+    text: str
+    level: int = 0  # of a heading; 0: a paragraph
+
+    def html(self):
+        name = f"h{self.level}" if self.level else "p"
+        return f"<{name}>{escape(self.text)}</{name}>"
+
+    def markdown(self):
+        return "#" * self.level + " " * bool(self.level) + self.text
+
+
+@dataclass
+class Chart:
+    name: str
+    svg: str
+
+    def html(self):
+        return self.svg
+
+    def markdown(self):
+        return f"![{self.name}](charts/{self.name}.svg)"
+
+
 def table(found):
-    rows = ["<table><tr><th>ranks<th>way<th>runs<th>median, s<th>spread, s<th>CPU, s<th>NMB / this<th>heap, MB<th>writes<th>written, MB<th>reads"
-            "<th>messages<th>file, MB<th>remarks"]
+    rows = []
     for s in found:
         seconds = s["seconds"]
         remarks = [SIGNS.get(s["status"], "")] if s["status"] != "ok" else []
@@ -259,98 +298,103 @@ def table(found):
                       f"{(s['messages'] or 0) + (s['collectives'] or 0):,.0f}", size("file_bytes")]
         else:
             cells += [""] * 11
-        cells.append("; ".join(filter(None, remarks)))
-        rows.append("<tr>" + "".join(f"<td>{escape(cell)}" for cell in cells))
-    return "\n".join(rows) + "</table>"
+        rows.append([*cells, "; ".join(filter(None, remarks))])
+    return Table(["ranks", "way", "runs", "median, s", "spread, s", "CPU, s", "NMB / this", "heap, MB", "writes", "written, MB", "reads", "messages",
+                  "file, MB", "remarks"], rows)
 
 
 def objects(found):
     """Table 1: what a process defines, at most."""
-    rows = ["<table><tr><th>ranks<th>variables a rank<th>dimensions a rank<th>variables in all<th>dimensions in all"]
+    rows = []
     for n in sorted({s["processes"] for s in found}):
         most = next((s["counts"] for s in found if s["processes"] == n and s.get("counts")), None)
         if most:
-            cells = [n, *(f"{most[key]:,.0f}" for key in ("variables", "dimensions", "all_variables", "all_dimensions"))]
-            rows.append("<tr>" + "".join(f"<td>{cell}" for cell in cells))
-    return "\n".join(rows) + "</table>"
+            rows.append([n, *(f"{most[key]:,.0f}" for key in ("variables", "dimensions", "all_variables", "all_dimensions"))])
+    return Table(["ranks", "variables a rank", "dimensions a rank", "variables in all", "dimensions in all"], rows)
 
 
 def thread_ranks(found):
     """What was measured of ranks that are threads, and what follows for ranks with a processor each."""
-    rows = ["<table><tr><th>ranks<th>CPU of the busiest, s<th>CPU on average, s<th>messages of the busiest<th>bytes it sends"
-            "<th>bytes read by all<th>seconds with a processor for each rank (extrapolated)"]
+    rows = []
     for s in found:
         if s.get("of_ranks"):
             most = s["of_ranks"]
-            cells = [f"{s['processes']:,}", f"{most['cpu_most']:.4g}", f"{most['cpu_mean']:.4g}", f"{most['messages_most']:,.0f}",
-                     f"{most['sent_bytes_most']:,.0f}", "" if s["read_bytes"] is None else f"{s['read_bytes']:,.0f}", f"{s['modelled']:.4g}"]
-            rows.append("<tr>" + "".join(f"<td>{cell}" for cell in cells))
-    return "\n".join(rows) + f"""</table><p>Extrapolated: the CPU seconds of the busiest rank, {results.MESSAGE * 1e6:g} µs for each of its messages, and
-{results.BANDWIDTH / 1e9:g} GB/s. Waiting for each other and for the file system is not part of it. The paper's new format was 582 times as
-fast with 4,096 processes (dataset_1G).</p>"""
+            rows.append([f"{s['processes']:,}", f"{most['cpu_most']:.4g}", f"{most['cpu_mean']:.4g}", f"{most['messages_most']:,.0f}",
+                         f"{most['sent_bytes_most']:,.0f}", "" if s["read_bytes"] is None else f"{s['read_bytes']:,.0f}", f"{s['modelled']:.4g}"])
+    yield Table(["ranks", "CPU of the busiest, s", "CPU on average, s", "messages of the busiest", "bytes it sends", "bytes read by all",
+                 "seconds with a processor for each rank (extrapolated)"], rows)
+    yield Text(f"Extrapolated: the CPU seconds of the busiest rank, {results.MESSAGE * 1e6:g} µs for each of its messages, and {results.BANDWIDTH / 1e9:g} "
+               "GB/s. Waiting for each other and for the file system is not part of it. The paper's new format was 582 times as fast with 4,096 processes "
+               "(dataset_1G).")
 
 
 def overview(found):
     """NMB beside the fastest other library, everywhere."""
-    rows = ["<table><tr><th>case<th>step<th>ranks<th>NMB, s<th>fastest other, s<th>NMB / this<th>which"]
+    rows = []
     for own, peer in results.best_peers(found):
         ratio = f"{peer['nmb_ratio']:.2f} {results.doubt(peer)}"
         name = own["step"].replace("_", " ") + (", waits for the device" if own["variant"] == "nmb-sync" else "")
-        cells = [own["case"], name, own["processes"], f"{own['seconds']['median']:.4g}", f"{peer['seconds']['median']:.4g}", ratio, peer["variant_title"]]
-        rows.append("<tr>" + "".join(f"<td>{escape(cell)}" for cell in cells))
-    return "\n".join(rows) + "</table>" if len(rows) > 1 else ""
+        rows.append([own["case"], name, own["processes"], f"{own['seconds']['median']:.4g}", f"{peer['seconds']['median']:.4g}", ratio,
+                     peer["variant_title"]])
+    return Table(["case", "step", "ranks", "NMB, s", "fastest other, s", "NMB / this", "which"], rows)
 
 
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>nmbench</title>
+HTML = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>nmbench</title>
 <style>body{font:15px/1.5 system-ui,sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#222;background:#fff}
 table{border-collapse:collapse;font-size:13px;margin:.6em 0}td,th{border-bottom:1px solid #ccc;padding:2px 8px;text-align:right}
 td:nth-child(2),td:last-child,th:last-child{text-align:left}svg{max-width:100%%}@media(prefers-color-scheme:dark){body{color:#ddd;
 background:#161616}td,th{border-color:#444}}</style>
-<h1>nmbench</h1><p>%s</p><ul>
-<li>A time is that of the slowest process, without emulated computation; a figure is the median of the runs that nothing disturbed; whiskers are the extremes.</li>
-<li>A faint bar and ≈: the extremes of NMB and of this way overlap, so that the difference of the medians says nothing. A faint bar and
-“too few runs”: this way or NMB has fewer than three quiet runs.</li>
-<li>Heap: at the end of the phase that has most. CPU, reads, writes (system calls) and messages are those of all processes, with those of MPI.</li>
-<li>results.json has every process of every run; summary.csv has these tables. `nmbench --help` says what to distrust.</li></ul>
-<h2>NMB and the fastest other library</h2>
 %s
-%s</html>
+</html>
 """
+LEGEND = """A time is that of the slowest process, without emulated computation; a figure is the median of the runs that nothing disturbed; whiskers
+are the extremes. A faint bar and ≈: the extremes of NMB and of this way overlap, so that the difference of the medians says nothing. “Too few runs”:
+this way or NMB has fewer than three quiet runs. Heap: at the end of the phase that has most. CPU, reads, writes (system calls) and messages are those of all
+processes, with those of MPI.""".replace("\n", " ")
 
 
-def write_page(folder, cases, found, machine):
-    """index.html, and each chart as a file in charts/."""
-    out = folder / "charts"
-    out.mkdir(exist_ok=True)
-    body = []
-
-    def add(name, svg):
-        (out / f"{name}.svg").write_text(svg)
-        body.append(svg)
-
+def parts_of_page(cases, found, command, machine):
+    """Headings, texts, charts and tables in their order."""
+    words = "{cpu}, {cores} cores, {system}, {time}; load before {load:.2f}; {build}; {mpi}; file system {file_system}.".format(**machine)
+    yield Text("nmbench", 1)
+    yield Text(f"`{command}` made this page: {words}")
+    yield Text(LEGEND)
+    if results.best_peers(found):
+        yield Text("NMB and the fastest other library", 2)
+        yield overview(found)
     creations = {case.name: case.figures for case in cases if case.figures}
     for name in dict.fromkeys(s["case"] for s in found):
         of_case = [s for s in found if s["case"] == name]
-        body.append(f"<h2>{escape(of_case[0]['title'])}</h2>")
+        yield Text(of_case[0]["title"], 2)
         for step in dict.fromkeys(s["step"] for s in of_case):
             some = [s for s in of_case if s["step"] == step]
             file = f"{name}-{step}".replace(" ", "-").replace("/", "-")
-            body.append(f"<h3>{escape(step)}</h3>")
+            yield Text(step, 3)
             if any(s["seconds"] for s in some):
                 if any(s.get("of_ranks") for s in some):
-                    body.append(thread_ranks(some))
+                    yield from thread_ranks(some)
                 elif name in creations and step == "create":
                     all_ways, alone = creations[name]
-                    body.append(objects(some))
-                    add(file, stacked(f"{name}: time by phase{all_ways}", some))
+                    yield objects(some)
+                    yield Chart(file, stacked(f"{name}: time by phase{all_ways}", some))
                     only = [s for s in some if s["variant"] == "nmb" and s["seconds"]]
                     if only:
-                        add(f"{file}-nmb", stacked(f"{name}: time by phase, NMB alone{alone}", only))
+                        yield Chart(f"{file}-nmb", stacked(f"{name}: time by phase, NMB alone{alone}", only))
                     if len({s["processes"] for s in some}) > 1:
-                        add(f"{file}-speed-up", speed_up(f"{name}: speed-up (as figure 11)", some))
-                    add(f"{file}-heap", heap(f"{name}: memory (as figure 12)", some))
+                        yield Chart(f"{file}-speed-up", speed_up(f"{name}: speed-up (as figure 11)", some))
+                    yield Chart(f"{file}-heap", heap(f"{name}: memory (as figure 12)", some))
                 else:
-                    add(file, bars(f"{name}: {step.replace('_', ' ')}", some))
-            body.append(table(some))
-    words = "{cpu}, {cores} cores, {system}, host {host}, {time}; load before {load:.2f}; {build}; {mpi}; file system {file_system}".format(**machine)
-    (folder / "index.html").write_text(PAGE % (escape(words), overview(found), "\n".join(body)))
+                    yield Chart(file, bars(f"{name}: {step.replace('_', ' ')}", some))
+            yield table(some)
+
+
+def write_page(folder, cases, found, command, machine):
+    """index.html, and the same as README.md with each chart as a file in charts/."""
+    out = folder / "charts"
+    out.mkdir(exist_ok=True)
+    parts = list(parts_of_page(cases, found, command, machine))
+    for part in parts:
+        if isinstance(part, Chart):
+            (out / f"{part.name}.svg").write_text(part.svg)
+    (folder / "index.html").write_text(HTML % "\n".join(part.html() for part in parts))
+    (folder / "README.md").write_text("\n\n".join(part.markdown() for part in parts) + "\n")

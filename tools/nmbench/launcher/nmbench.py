@@ -34,6 +34,7 @@ What to distrust:
 import argparse
 import json
 import math
+import shlex
 import shutil
 import signal
 import sys
@@ -121,6 +122,19 @@ def parse(arguments, programs_folder):
     parser.add_argument("--keep", action="store_true", help="keep the data files of the last run")
     parser.add_argument("--programs", type=Path, default=programs_folder, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
+
+
+def said_options(words):
+    """The command line without folders, and with the names of libraries."""
+    kept, words = [], list(words)
+    while words:
+        word = words.pop(0)
+        name = word.partition("=")[0]
+        if name in ("--out", "--directory"):
+            words[:1] = [] if "=" not in word else words[:1]
+        else:
+            kept.append(word if "/" not in word else Path(word).name)
+    return shlex.join(kept)
 
 
 def options_of(o):
@@ -274,7 +288,7 @@ def main(arguments=None, programs_folder=None, build="", source="", tree=""):
         folder.mkdir(parents=True, exist_ok=True)
         results.h5bench_csv(folder / Path(step.csv).name, step, row)
     results.write_csv(o.out / "summary.csv", found)
-    charts.write_page(o.out, cases, found, where)
+    charts.write_page(o.out, cases, found, f"nmbench {said_options(arguments or sys.argv[1:])}", where)
     shutil.rmtree(scratch)
     print(f"nmbench: {o.out / 'index.html'}")
     return 1 if any(row["status"] == "failed" for row in rows) else 0
