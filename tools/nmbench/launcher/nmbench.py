@@ -212,7 +212,10 @@ def run_readme(o, source, tree):
     work = (o.directory or o.out / "files").resolve()
     for folder in (o.out, work):
         folder.mkdir(parents=True, exist_ok=True)
-    return readme.run(o.what[2:], Path(source), Path(tree), work, o.out.resolve(), o.scale, o.runs)
+    libraries = ["--pnetcdf", o.pnetcdf] if o.pnetcdf else []
+    for label, path in o.library_levels:
+        libraries += ["--library-level", f"{label}={path}"]
+    return readme.run(o.what[2:], Path(source), Path(tree), work, o.out.resolve(), o.scale, o.runs, libraries)
 
 
 def main(arguments=None, programs_folder=None, build="", source="", tree=""):

@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import sets
+
 SKIPPED = 77
 
 
@@ -14,12 +16,17 @@ class Page:
     """A page of benchmarks/. In `words`, {tests}, {build}, {work} and {page} are paths; numbers are multiplied by --scale, but are at least 1."""
     name: str
     words: tuple
-    runs: str = ""  # the option for how often; empty: it counts work, and runs once
+    runs: str = ""    # the option for how often; empty: it counts work, and runs once
+    file: str = ""    # default: NAME.md
+    options: bool = False  # takes those of the libraries: --pnetcdf, --library-level
+
+    def path(self, out):
+        return out / (self.file or f"{self.name}.md")
 
     def command(self, paths, scale, runs):
-        paths = {**paths, "page": paths["out"] / f"{self.name}.md"}
+        paths = {**paths, "page": self.path(paths["out"])}
         words = [word.format(**paths) if isinstance(word, str) else str(max(1, round(word * scale))) for word in self.words]
-        if scale != 1 and words[1].endswith("run_benchmarks.py"):
+        if scale != 1 and (self.options or words[1].endswith("run_benchmarks.py")):
             words += ["--scale", str(scale)]
         return words + ([self.runs, str(runs)] if self.runs and runs else [])
 
@@ -33,9 +40,16 @@ def groups(*names):
     return script("run_benchmarks.py", "{build}", "--work", "{work}", *(word for name in names for word in ("--only", name)))
 
 
+def set_page(name):
+    """A set of this program."""
+    return Page(name, (sys.executable, "{build}/bin/nmbench", "run", name, "--out", f"{{out}}/{name}", "--directory", "{work}"), "--runs",
+                f"{name}/README.md", options=True)
+
+
 # Packages of the index, as tests/python/environments.py installs them.
 PACKAGES = "{build}/python/numpy2/bin/python"
 PAGES = {page.name: page for page in (
+    *map(set_page, sets.SETS),
     Page("main", groups("pack", "split", "join", "tiles", "create", "lookup", "count"), "--runs"),
     Page("ranks", groups("ranks", "arrays", "steps"), "--runs"),
     Page("pack_hdf5", groups("pack_hdf5", "originals"), "--runs"),
@@ -55,11 +69,12 @@ PAGES = {page.name: page for page in (
 )}
 
 
-def run(names, source, build, work, out, scale, runs):
-    """Makes the pages `names` in the folder `out`; all, if there are none. The exit code is 1 if a page was not made."""
+def run(names, source, build, work, out, scale, runs, libraries):
+    """Makes the pages `names` in the folder `out`; all, if there are none. The exit code is 1 if a page was not made. libraries: options of
+    the command line."""
     paths, left_out = {"tests": source / "tests" / "bench", "build": build, "work": work, "out": out}, []
     for page in [PAGES[name] for name in names or PAGES]:
-        command = page.command(paths, scale, runs)
+        command = page.command(paths, scale, runs) + (libraries if page.options else [])
         if not Path(command[0]).exists():
             maker = f"; tests/python/environments.py --build {build} makes it" if page.words[0] == PACKAGES else "; build with -DNMB_BUILD_TESTS=ON"
             left_out.append(f"{page.name}: there is no {command[0]}{maker}")
@@ -67,7 +82,7 @@ def run(names, source, build, work, out, scale, runs):
         print(f"nmbench: {page.name}: {' '.join(command)}", flush=True)
         begin = time.monotonic()
         code = subprocess.run(command).returncode
-        made = (out / f"{page.name}.md").exists() and (out / f"{page.name}.md").stat().st_mtime >= time.time() - (time.monotonic() - begin) - 1
+        made = page.path(out).exists() and page.path(out).stat().st_mtime >= time.time() - (time.monotonic() - begin) - 1
         said = {0: "made", 1: "made, and goals are missed", SKIPPED: "skipped"}.get(code, f"exit code {code}")
         print(f"nmbench: {page.name}: {said}, {time.monotonic() - begin:.0f} s", flush=True)
         if not made:
