@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace nmb::bench {
 
@@ -25,6 +28,10 @@ class Job {
   bool flag(const std::string& key, bool otherwise = false) { return get<bool>(key, otherwise); }
   std::vector<std::uint64_t> numbers(const std::string& key) {
     return get<std::vector<std::uint64_t>>(key, {});
+  }
+  std::vector<std::pair<std::string, std::string>> texts(const std::string& key) {
+    const auto all = get<std::map<std::string, std::string>>(key, {});
+    return {all.begin(), all.end()};
   }
   // Before a kernel begins its work.
   void check_all_read() const {

@@ -97,6 +97,7 @@ void run(const std::string& job_path, const std::string& out_path, int rank, int
   options.hash_size = job.number("hash_size", 0);
   options.latest = job.flag("latest");
   options.compact = job.flag("compact");
+  options.hints = job.texts("hints");
   options.alignment = job.number("alignment", 0);
   options.alignment_threshold = job.number("alignment_threshold", 0);
   if (options.file_per_process) run.path = path_of_rank(run.path, rank);

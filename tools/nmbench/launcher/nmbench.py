@@ -74,6 +74,13 @@ def labelled(text):
     return label or Path(path).parent.parent.name, path
 
 
+def hint(text):
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected KEY=VALUE")
+    return key, value
+
+
 def positive(text):
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"found {text!r}, expected a number of at least 1")
@@ -103,6 +110,8 @@ def parse(arguments, programs_folder):
     parser.add_argument("--peers", type=words(list(BACKENDS)), default=list(BACKENDS), metavar="NAME,...",
                         help="back ends; default: " + ",".join(BACKENDS))
     parser.add_argument("--pnetcdf", type=library, metavar="PATH", help="the libpnetcdf.so to use; default: the one that was found")
+    parser.add_argument("--hint", type=hint, action="append", default=[], dest="hints", metavar="KEY=VALUE",
+                        help="a hint of MPI-IO for PnetCDF and parallel HDF5, e.g. cb_nodes=8")
     parser.add_argument("--library-level", type=labelled, action="append", default=[], dest="library_levels", metavar="[LABEL=]PATH",
                         help="a libpnetcdf.so in which each process defines its own objects (run paper)")
     parser.add_argument("--ranks", type=numbers, default=None, metavar="N,...",
@@ -168,7 +177,7 @@ def run_case(case, programs, folder, scratch, o, report):
                     result = {"status": "refused", "reason": f"{stopped} was not possible", "ranks": []}
                 else:
                     job = {**job_of(step, variant), "kernel": step.kernel, "path": str(path)}
-                    result = programs.run(variant.backend, step.ranks or case.ranks, job, scratch)
+                    result = programs.run(variant.backend, step.ranks or case.ranks, job, scratch, variant.env)
                 # Only what makes the file decides about the steps after it.
                 makes = step.kernel in ("create", "write", "small_arrays") and (step is case.steps[0] or not step.measured)
                 if result["status"] != "ok" and makes:
@@ -192,7 +201,8 @@ def main(arguments=None, programs_folder=None, build=""):
     o = parse(arguments, programs_folder)
     if o.programs is None or not Path(o.programs).is_dir():
         fail("found no folder with the programs of the back ends")
-    programs = Programs(o.programs, o.launcher, o.timeout, o.pnetcdf)
+    programs = Programs(o.programs, o.launcher, o.timeout, o.pnetcdf, o.hints)
+    o.romio = programs.romio()
     known = {**sets.SETS, "all": sets.all_sets}
     if o.what == ["list"]:
         for name, title in BACKENDS.items():
@@ -209,7 +219,7 @@ def main(arguments=None, programs_folder=None, build=""):
     else:
         if len(o.what) != 1:
             fail(f"found {' '.join(o.what)!r}, expected one configuration, `run NAME` or `list`")
-        variants = sets.backends(o, *BACKENDS)
+        variants = sets.array_variants(o, *BACKENDS)
         try:
             case, place, launcher, more = h5bench.read(o.what[0], variants, o.compute_scale, o.scale)
         except h5bench.Refused as refused:

@@ -1,7 +1,9 @@
 """The built-in sets: `nmbench run NAME`."""
 
+from dataclasses import replace
+
 from cases import Case, Step
-from programs import BACKENDS, Variant
+from programs import BACKENDS, MPI_IO, Variant
 
 SAMPLES = {"98M": 35_530, "1G": 355_300}  # of 16 variables and 24 dimensions, as in dataset_98M and dataset_1G of the paper
 FIGURES = {"98M": (" (as figure 7)", " (as figure 9)"), "1G": (" (as figure 8)", " (as figure 10)")}
@@ -19,6 +21,18 @@ def hash_size(samples):
 def backends(options, *names):
     """A variant for each back end that the user wants."""
     return [Variant(name, BACKENDS[name], name) for name in names if name in options.peers]
+
+
+def array_variants(options, *names):
+    """backends(), and with Open MPI both of its implementations of MPI-IO: which is faster depends on the file system."""
+    found = []
+    for variant in backends(options, *names):
+        if variant.backend not in MPI_IO or not options.romio:
+            found.append(variant)
+            continue
+        found.append(replace(variant, title=f"{variant.title}, OMPIO", env={"OMPI_MCA_io": "ompio"}))
+        found.append(replace(variant, name=f"{variant.name}-romio", title=f"{variant.title}, ROMIO", env={"OMPI_MCA_io": options.romio}))
+    return found
 
 
 def creation_variants(options):
@@ -68,7 +82,7 @@ def objects(options):
     tuned = hash_size(samples)
     job = {"samples": samples, **tuned, "verify": options.verify}
     steps = [Step("create", "create", {**job, "values": True}), Step("open_one", "open_one", {**job, "opens": min(100, samples)}),
-             Step("list", "list", tuned), Step("read_metadata", "read_metadata", job), Step("epoch", "epoch", job)]
+             Step("list", "list", job), Step("read_metadata", "read_metadata", job), Step("epoch", "epoch", job)]
     variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "lmdb", "files")
     if "hdf5" in options.peers:
         variants.append(Variant("hdf5-latest", "HDF5, serial, newest format", "hdf5", {"latest": True}))
@@ -82,7 +96,7 @@ def cgns(options):
     steps = [Step("write", "small_arrays", {**job, "step": "write"}, measured=False, ranks=1)]
     for name, way in (("each reads", "each"), ("read together", "collective"), ("one reads and sends", "one_reads")):
         steps.append(Step(name, "small_arrays", {**job, "step": "read", "way": way, "verify": options.verify}))
-    variants = backends(options, "nmb", "pnetcdf", "hdf5-parallel", "netcdf4", "files")
+    variants = backends(options, "nmb", "pnetcdf", "hdf5-parallel", "hdf5", "netcdf4", "files")
     if "hdf5-parallel" in options.peers:
         variants.append(Variant("hdf5-parallel-compact", "HDF5, parallel, compact arrays", "hdf5-parallel", {"compact": True}))
     return [Case("cgns", f"{bases} bases of {zones} zones: all processes read all small arrays", ranks, steps, variants) for ranks in options.ranks]
@@ -93,7 +107,7 @@ def same_values(options):
     arrays = scaled(1000, options)
     job = {"arrays": arrays, "length": 5, "verify": options.verify}
     return [Case("same-values", f"all processes put the same 40 bytes into each of {arrays:,} arrays", ranks,
-                 [Step("put", "same_values", job)], backends(options, "nmb", "pnetcdf", "hdf5-parallel", "files"))
+                 [Step("put", "same_values", job)], array_variants(options, "nmb", "pnetcdf", "hdf5-parallel", "files"))
             for ranks in options.ranks]
 
 
@@ -119,7 +133,7 @@ def arrays(options):
         "file-per-process": [Step("write", "write", {**one, "file_per_process": True}),
                              Step("read", "read", {**one, "file_per_process": True})],
     }
-    variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "hdf5-parallel", "files")
+    variants = array_variants(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "hdf5-parallel", "files")
     cases = [Case(f"arrays-{name}", f"8 arrays, {steps[0].job['steps']} steps: {name}", ranks, steps, variants)
              for ranks in options.ranks for name, steps in chains.items()]
     for ranks in options.ranks:
@@ -133,11 +147,11 @@ def commits(options):
     """Blocks that grow by a record in each step, which ends with a commit; and one block that grows."""
     many = {"blocks": scaled(1000, options), "steps": scaled(300, options), "verify": options.verify}
     one = {"blocks": 1, "steps": scaled(6000, options), "verify": options.verify}
-    variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "files")
+    variants = array_variants(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "files")
     # Serial HDF5 and netCDF-4 never wait for the device. Parallel HDF5 always does: H5Fflush calls MPI_File_sync. Commits of
     # NMB are atomic; plain files do the least that can be so.
-    variants += [Variant(f"{v.name}-sync", f"{v.title}, waits for the device", v.backend, {"sync": True})
-                 for v in backends(options, "nmb", "pnetcdf", "hdf5-parallel", "files")]
+    variants += [replace(v, name=f"{v.name}-sync", title=f"{v.title}, waits for the device", job={"sync": True})
+                 for v in array_variants(options, "nmb", "pnetcdf", "hdf5-parallel", "files")]
     return [Case(f"commits-{name}", f"{job['steps']:,} commits of {job['blocks']:,} growing block{'s' if job['blocks'] > 1 else ''}",
                  ranks, [Step("commits", "commits", job)], variants) for ranks in options.ranks
             for name, job in (("many", many), ("one", one))]
