@@ -97,6 +97,7 @@ class Backend {
     bool shares_reading = true;  // several processes can read one file
     // Every process must define every object.
     bool collective_definitions = false;
+    bool own_blocks = false;     // all objects of a process are in one block, which is its own
     bool flat = false;           // no blocks or groups: names begin with them
     bool defines_first = false;  // definitions come before the first value
     bool arrays = true;          // has hyperslabs

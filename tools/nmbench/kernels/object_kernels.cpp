@@ -104,6 +104,7 @@ void run_create(Run& run) {
   run.job.check_all_read();
   run.check_shares_file();
   const Traits& traits = run.backend.traits();
+  if (shared && traits.own_blocks) throw Refused("each process has a block of its own");
   const auto share_of = [&](int rank) {
     return shared ? Samples::all(objects.samples)
                   : Samples::share(objects.samples, rank, run.size, false);

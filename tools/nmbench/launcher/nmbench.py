@@ -219,7 +219,7 @@ def main(arguments=None, programs_folder=None, build=""):
     else:
         if len(o.what) != 1:
             fail(f"found {' '.join(o.what)!r}, expected one configuration, `run NAME` or `list`")
-        variants = sets.array_variants(o, *BACKENDS)
+        variants = sets.array_variants(o, *(name for name in BACKENDS if name != "prototype"))
         try:
             case, place, launcher, more = h5bench.read(o.what[0], variants, o.compute_scale, o.scale)
         except h5bench.Refused as refused:

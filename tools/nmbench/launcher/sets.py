@@ -45,7 +45,7 @@ def creation_variants(options):
                                  {"level": "application", "checks": True}, only="create"))
         for label, path in options.library_levels:
             found.append(Variant(label, f"library level ({label})", "pnetcdf", {"level": "library", "library": path}, only="create"))
-    return found
+    return found + backends(options, "prototype")
 
 
 def paper(options):
