@@ -52,7 +52,7 @@ std::string mpi_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
   MPI_Get_library_version(text, &length);
-  const std::string all(text, static_cast<std::size_t>(length));
+  const std::string all(text);  // Open MPI counts the NUL
   return all.substr(0, all.find('\n'));
 }
 

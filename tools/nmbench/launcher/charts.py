@@ -236,6 +236,22 @@ def speed_up(title, found):
     return drawing.svg()
 
 
+def against(title, axis, found):
+    """Figure 6: the time of each variant, in the order of what they differ in."""
+    drawing = Drawing(title, f"seconds of the slowest process, {ranks(found[0]['processes'])}; below: {axis}",
+                      max(s["seconds"]["max"] for s in found if s["seconds"]), [], notes_of(found))
+    room = (WIDTH - LEFT - RIGHT) / len(found)
+    points = []
+    for i, s in enumerate(found):
+        x = LEFT + room * (i + 0.5)
+        drawing.text(x, drawing.bottom + 17, s["variant_title"])
+        if s["seconds"]:
+            points.append((x, s["seconds"]["median"]))
+            drawing.whisker(x, s["seconds"], room)
+    drawing.line(points, 0)
+    return drawing.svg()
+
+
 def table(found):
     rows = ["<table><tr><th>ranks<th>way<th>runs<th>median, s<th>spread, s<th>CPU, s<th>NMB / this<th>heap, MB<th>writes<th>written, MB<th>reads"
             "<th>messages<th>file, MB<th>remarks"]
@@ -329,6 +345,7 @@ def write_page(folder, cases, found, machine):
         body.append(svg)
 
     creations = {case.name: case.figures for case in cases if case.figures}
+    axes = {case.name: case.axis for case in cases if case.axis}
     for name in dict.fromkeys(s["case"] for s in found):
         of_case = [s for s in found if s["case"] == name]
         body.append(f"<h2>{escape(of_case[0]['title'])}</h2>")
@@ -339,6 +356,8 @@ def write_page(folder, cases, found, machine):
             if any(s["seconds"] for s in some):
                 if any(s.get("of_ranks") for s in some):
                     body.append(thread_ranks(some))
+                elif name in axes:
+                    add(file, against(f"{name} (as figure 6)", axes[name], some))
                 elif name in creations and step == "create":
                     all_ways, alone = creations[name]
                     body.append(objects(some))
