@@ -63,6 +63,7 @@ STEPS = [
 ALONE = ("netcdf4", "hdf5", "lmdb")  # one process writes
 READS = {"list", "read_metadata", "open_one", "epoch"}
 UNVERIFIED = {"thread_small_arrays"}
+CONFLICTS = {"nmb": "r4952_sr", "pnetcdf": "String match to name in use", "hdf5-parallel": "name already exists"}  # what is said
 NO_THREADS = "has no ranks that are threads"
 problems = []
 
@@ -180,6 +181,12 @@ def check_differences(backend):
     damaged(next(path.iterdir()), "open_one", {**job, "opens": 100}, "values of y_s_y")
     code, said, _ = backend.run("epoch", {"samples": 2, "verify": True}, "damaged", 1)
     check(code == 1, f"epoch: a missing sample was not found: {said}")
+
+
+def check_conflict(backend):
+    """Two processes that define the same name in different ways are found by all that share a file."""
+    code, said, _ = backend.run("create", {"samples": 40, "conflict": True}, "conflict", 2)
+    check(code != 0 and CONFLICTS[backend.name] in said, f"{backend.name}: a conflict was not found: {code} {said}")
 
 
 def configuration(**changes):
@@ -420,6 +427,8 @@ def main():
         for name, program in backends.items():
             done = run_kernels(Backend(program, name, work, o.mpiexec.split()), o.ranks)
             print(f"{name}: {done} kernels by {o.ranks} processes", flush=True)
+            if o.ranks == 2 and name in CONFLICTS:
+                check_conflict(Backend(program, name, work, o.mpiexec.split()))
         if o.ranks == 1:
             check_differences(Backend(backends["files"], "files", work, []))
             check_interrupted(build / "bin" / "nmbench", work)

@@ -99,6 +99,8 @@ void run_create(Run& run) {
   const Objects objects(run.job);
   const bool shared = run.job.flag("shared");  // all processes define the same objects
   const bool values = run.job.flag("values");
+  // The last process defines a sample of the first in another way: must fail.
+  const bool conflict = run.job.flag("conflict");
   const bool verify = run.job.flag("verify");
   const std::string level = run.job.text("level", "application");
   run.job.check_all_read();
@@ -109,7 +111,11 @@ void run_create(Run& run) {
     return shared ? Samples::all(objects.samples)
                   : Samples::share(objects.samples, rank, run.size, false);
   };
-  const Description mine = objects.of(share_of(run.rank), traits, shared ? 0 : run.rank);
+  Description mine = objects.of(share_of(run.rank), traits, shared ? 0 : run.rank);
+  if (conflict && run.rank + 1 == run.size) {
+    mine = objects.of({0, 1, 1, objects.samples}, traits, 0);
+    ++mine.dimensions.at(0).length;
+  }
   const bool exchanges = traits.collective_definitions && !shared &&
                          !run.options.file_per_process && run.size > 1 && level == "application";
 

@@ -25,7 +25,6 @@ What to distrust:
   - `communication` of other libraries: calls of MPI seen from outside, without what MPI-IO sends inside itself;
   - `check and layout` of PnetCDF: all of end-define but MPI, because it does not say what its check takes. At the application
     level, where each process defines everything, names are compared while they are defined (`create`);
-  - `application level`: PnetCDF compares definitions only in its safe mode (--checks), a collective call for each; NMB always does;
   - PnetCDF's times for very many objects: they depend on the size of its tables of names (nmbench sets the paper's sizes).
     Releases before 1.13 have no such setting and are refused; --pnetcdf names a later libpnetcdf.so.
 """
@@ -119,7 +118,6 @@ def parse(arguments, programs_folder):
     parser.add_argument("--runs", type=positive, default=5, help="of each; default 5")
     parser.add_argument("--scale", type=factor, default=1.0, help="for a trial: the part of the usual number of objects or lengths")
     parser.add_argument("--sets", type=words(list(sets.SAMPLES)), default=["98M"], metavar="98M,1G", help="of run paper; default 98M")
-    parser.add_argument("--checks", action="store_true", help="run paper with PnetCDF's safe mode too, which takes minutes")
     parser.add_argument("--with-hdf5", action="store_true", help="run paper with parallel HDF5 too, which takes minutes")
     parser.add_argument("--compute-scale", type=lambda text: factor(text, none=True), default=1.0, help="factor of h5bench's emulated computation; 0: none")
     parser.add_argument("--verify", action="store_true", help="read back what was written, outside of the measured time")

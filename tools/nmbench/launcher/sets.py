@@ -39,10 +39,8 @@ def creation_variants(options):
     found = backends(options, "nmb")
     if "pnetcdf" in options.peers:
         found.append(Variant("application-level", "application level (PnetCDF)", "pnetcdf", {"level": "application"}))
-        # NMB always compares what processes define; PnetCDF does so in its safe mode, by a collective call for each definition.
-        if options.checks:
-            found.append(Variant("application-level-checked", "application level, safe mode", "pnetcdf",
-                                 {"level": "application", "checks": True}, only="create"))
+        # Each process defines everything in the same order, so that PnetCDF's search for the name of each definition finds what two
+        # processes define. Its safe mode would compare definitions that are equal because they were exchanged.
         for label, path in options.library_levels:
             found.append(Variant(label, f"library level ({label})", "pnetcdf", {"level": "library", "library": path}, only="create"))
     return found + backends(options, "prototype")
