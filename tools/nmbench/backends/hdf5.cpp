@@ -136,6 +136,7 @@ class Hdf5 final : public Backend {
   void define(const Description& objects) override {
     std::string name;
     std::size_t variable = 0, dimension = 0;
+    const Id properties(set_properties(), H5Pclose);
     for (const Description::Block& block : objects.blocks) {
       name = objects.text(block.name);
       const Id group(H5Gcreate2(file_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
@@ -150,7 +151,7 @@ class Hdf5 final : public Backend {
                        H5Sclose);
         name = objects.text(v.name);
         check(H5Dclose(check(H5Dcreate2(group, name.c_str(), type_of(v.type), space, H5P_DEFAULT,
-                                        H5P_DEFAULT, H5P_DEFAULT))));
+                                        properties, H5P_DEFAULT))));
       }
     }
   }
@@ -162,13 +163,8 @@ class Hdf5 final : public Backend {
     const Id set(H5Dopen2(file_, name.c_str(), H5P_DEFAULT), H5Dclose);
     check(H5Dwrite(set, type_of(v.type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
   }
-  std::uint64_t list(const std::function<void(std::string_view)>& visit) override {
-    std::uint64_t names = 0;
-    for_each_link(file_, [&](const char* name) {
-      visit(name);
-      ++names;
-    });
-    return names;
+  void list(const std::function<void(std::string_view)>& visit) override {
+    for_each_link(file_, visit);
   }
   MetadataSum read_metadata() override {
     MetadataSum sum;
@@ -185,13 +181,14 @@ class Hdf5 final : public Backend {
   }
   std::size_t read_variable(const std::string& block, const std::string& variable,
                             std::vector<std::byte>* out) override {
-    const Id set(H5Dopen2(file_, (block + "/" + variable).c_str(), H5P_DEFAULT), H5Dclose);
-    const Id type(H5Dget_type(set), H5Tclose);
-    std::size_t count = H5Tget_size(type);
-    for (const hsize_t length : lengths_of(set)) count *= length;
-    out->resize(count);
-    check(H5Dread(set, type_of(type_in_file(type)), H5S_ALL, H5S_ALL, H5P_DEFAULT, out->data()));
+    read_set(file_, block + "/" + variable, out);
     return out->size();
+  }
+  void read_sample(const std::string& block, const std::vector<std::string>& variables,
+                   std::vector<std::vector<std::byte>>* out) override {
+    const Id group(H5Gopen2(file_, block.c_str(), H5P_DEFAULT), H5Gclose);
+    out->resize(variables.size());
+    for (std::size_t v = 0; v < variables.size(); ++v) read_set(group, variables[v], &(*out)[v]);
   }
 
   int define_array(const ArrayShape& shape) override {
@@ -201,10 +198,10 @@ class Hdf5 final : public Backend {
     if (shape.unlimited) most[0] = H5S_UNLIMITED;
     const Id space(H5Screate_simple(static_cast<int>(lengths.size()), lengths.data(), most.data()),
                    H5Sclose);
-    const Id properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    const Id properties(set_properties(), H5Pclose);
     std::vector<hsize_t> chunk = sizes(shape.chunk);
     if (chunk.empty() && (shape.unlimited || shape.deflate > 0)) {
-      chunk = lengths;
+      chunk = shape.part.empty() ? lengths : sizes(shape.part);
       if (chunk[0] == 0) chunk[0] = records_of_chunk(shape);
     }
     if (!chunk.empty())
@@ -295,6 +292,21 @@ class Hdf5 final : public Backend {
     hid_t memory;  // type of a value; a predefined one or together_
   };
 
+  // Values are written by the program: none are filled in before.
+  static hid_t set_properties() {
+    const hid_t properties = check(H5Pcreate(H5P_DATASET_CREATE));
+    check(H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER));
+    return properties;
+  }
+  static void read_set(hid_t place, const std::string& name, std::vector<std::byte>* out) {
+    const Id set(H5Dopen2(place, name.c_str(), H5P_DEFAULT), H5Dclose);
+    const Id type(H5Dget_type(set), H5Tclose);
+    std::size_t count = H5Tget_size(type);
+    for (const hsize_t length : lengths_of(set)) count *= length;
+    out->resize(count);
+    check(H5Dread(set, type_of(type_in_file(type)), H5S_ALL, H5S_ALL, H5P_DEFAULT, out->data()));
+  }
+
   hid_t start(const FileOptions& options) {
     options_ = options;
     arrays_.clear();
@@ -306,10 +318,11 @@ class Hdf5 final : public Backend {
     if (options.alignment > 0)
       check(H5Pset_alignment(access, options.alignment_threshold, options.alignment));
 #ifdef NMBENCH_PARALLEL_HDF5
-    if (options.file_per_process) {
-      check(H5Pset_fapl_mpio(access, MPI_COMM_SELF, MPI_INFO_NULL));
-    } else {
-      check(H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL));
+    MPI_Info info = info_of(options);
+    check(
+        H5Pset_fapl_mpio(access, options.file_per_process ? MPI_COMM_SELF : MPI_COMM_WORLD, info));
+    MPI_Info_free(&info);
+    if (!options.file_per_process) {
       check(H5Pset_dxpl_mpio(
           transfer_, options.collective_data ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT));
       if (options.collective_metadata) {
@@ -357,15 +370,15 @@ class Hdf5 final : public Backend {
     return lengths;
   }
   template <class Visit>
-  static void for_each_link(hid_t group, Visit visit) {
+  static void for_each_link(hid_t group, const Visit& visit) {
     hsize_t from = 0;
     check(H5Literate(
         group, H5_INDEX_NAME, H5_ITER_NATIVE, &from,
         [](hid_t, const char* name, const H5L_info_t*, void* context) -> herr_t {
-          (*static_cast<Visit*>(context))(name);
+          (*static_cast<const Visit*>(context))(name);
           return 0;
         },
-        &visit));
+        const_cast<Visit*>(&visit)));
   }
   static hid_t selection_in_file(hid_t set, const Slab& slab) {
     const hid_t space = check(H5Dget_space(set));

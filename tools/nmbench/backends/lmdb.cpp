@@ -1,31 +1,19 @@
-// LMDB: a key and a value for each variable, as loaders of samples use it. It has no arrays of
-// which parts are read or written.
+// LMDB: a key and a record for each sample, as loaders of samples use it. It has no arrays of which
+// parts are read or written.
 #include <lmdb.h>
 #include <unistd.h>
 
-#include <cstring>
-
-#include "backend.h"
+#include "sample_record.h"
 
 namespace nmb::bench {
 
 namespace {
 
 constexpr std::size_t kMapBytes = std::size_t{1} << 40;  // of address space
-constexpr std::size_t kVariablesOfTransaction = 100'000;
+constexpr std::size_t kSamplesOfTransaction = 10'000;
 
 void check(int status) {
   if (status != MDB_SUCCESS) throw std::runtime_error(std::string("LMDB: ") + mdb_strerror(status));
-}
-
-// A value begins with the type and the lengths of the dimensions.
-std::string header_of(Type type, const std::vector<std::uint64_t>& lengths) {
-  std::string header;
-  header += static_cast<char>(type);
-  header += static_cast<char>(lengths.size());
-  for (const std::uint64_t length : lengths)
-    header.append(reinterpret_cast<const char*>(&length), sizeof length);
-  return header;
 }
 
 class Lmdb final : public Backend {
@@ -54,75 +42,50 @@ class Lmdb final : public Backend {
     begin(true);
   }
   void close() override {
-    if (writes_) commit_transaction();
+    if (writes_) {
+      records_.finish(store());
+      commit_transaction();
+    }
     end();
   }
 
-  void define(const Description& objects) override {
-    std::size_t variable = 0, dimension = 0;
-    std::vector<std::uint64_t> lengths;
-    for (const Description::Block& block : objects.blocks) {
-      for (std::uint32_t i = 0; i < block.variables; ++i) {
-        const Description::Variable& v = objects.variables[variable++];
-        lengths.clear();
-        for (std::uint8_t axis = 0; axis < v.rank; ++axis)
-          lengths.push_back(objects.dimensions[dimension++].length);
-        headers_.push_back(header_of(v.type, lengths));
-        put_value(std::string(objects.text(block.name)) + "/" + std::string(objects.text(v.name)),
-                  headers_.back());
-        if (variable % kVariablesOfTransaction == 0) commit();
-      }
-    }
-  }
-  void put_sample(const Description& objects, std::size_t block, std::size_t variable,
+  void define(const Description& objects) override { records_.define(objects); }
+  void put_sample(const Description&, std::size_t block, std::size_t,
                   const std::vector<std::byte>& values) override {
-    std::string all = headers_[variable];
-    all.append(reinterpret_cast<const char*>(values.data()), values.size());
-    put_value(std::string(objects.text(objects.blocks[block].name)) + "/" +
-                  std::string(objects.text(objects.variables[variable].name)),
-              all);
-    if ((variable + 1) % kVariablesOfTransaction == 0) commit();
+    records_.put(block, values, store());
   }
-  std::uint64_t list(const std::function<void(std::string_view)>& visit) override {
-    std::uint64_t names = 0;
-    for_each([&](std::string_view key, const MDB_val&) {
-      visit(key);
-      ++names;
-    });
-    return names;
+  void list(const std::function<void(std::string_view)>& visit) override {
+    for_each([&](std::string_view key, std::string_view) { visit(key); });
   }
   MetadataSum read_metadata() override {
     MetadataSum sum;
-    for_each([&](std::string_view key, const MDB_val& value) {
-      const std::size_t slash = key.rfind('/');
-      const char* bytes = static_cast<const char*>(value.mv_data);
-      if (slash == std::string_view::npos || value.mv_size < 2)
-        throw std::runtime_error("found a key or value that no kernel writes");
-      std::vector<std::uint64_t> lengths(static_cast<unsigned char>(bytes[1]));
-      if (value.mv_size < 2 + lengths.size() * 8) throw std::runtime_error("found a short value");
-      std::memcpy(lengths.data(), bytes + 2, lengths.size() * 8);
-      sum.add(key.substr(0, slash), key.substr(slash + 1), static_cast<Type>(bytes[0]), lengths);
+    for_each([&](std::string_view key, std::string_view record) {
+      for (const RecordVariable& v : variables_of(record)) sum.add(key, v.name, v.type, v.lengths);
     });
     return sum;
   }
   std::size_t read_variable(const std::string& block, const std::string& variable,
                             std::vector<std::byte>* out) override {
-    std::string name = block + "/" + variable;
-    MDB_val key{name.size(), name.data()}, value{};
-    check(mdb_get(transaction_, table_, &key, &value));
-    const auto* bytes = static_cast<const std::byte*>(value.mv_data);
-    const std::size_t header = 2 + 8 * static_cast<std::size_t>(bytes[1]);
-    out->assign(bytes + header, bytes + value.mv_size);
+    const std::string_view record = record_of(block);
+    copy_values(record, variable_named(variables_of(record), variable), out);
     return out->size();
   }
+  void read_sample(const std::string& block, const std::vector<std::string>& variables,
+                   std::vector<std::vector<std::byte>>* out) override {
+    const std::string_view record = record_of(block);
+    const std::vector<RecordVariable> all = variables_of(record);
+    out->resize(variables.size());
+    for (std::size_t v = 0; v < variables.size(); ++v)
+      copy_values(record, variable_named(all, variables[v]), &(*out)[v]);
+  }
   std::string notes() const override {
-    return "a key for each variable, in transactions of at most 100,000; one process writes";
+    return "a record for each sample, in transactions of at most 10,000; one process writes";
   }
 
  private:
   void start(const std::string& path, unsigned flags, bool writes) {
     end();
-    headers_.clear();
+    stored_ = 0;
     check(mdb_env_create(&environment_));
     check(mdb_env_set_mapsize(environment_, kMapBytes));
     check(mdb_env_open(environment_, path.c_str(), flags | MDB_NOSUBDIR, 0666));
@@ -138,9 +101,23 @@ class Lmdb final : public Backend {
     if (transaction_) mdb_txn_abort(std::exchange(transaction_, nullptr));
     if (environment_) mdb_env_close(std::exchange(environment_, nullptr));
   }
-  void put_value(std::string name, std::string text) {
-    MDB_val key{name.size(), name.data()}, value{text.size(), text.data()};
-    check(mdb_put(transaction_, table_, &key, &value, 0));
+  SampleRecords::Store store() {
+    return [this](std::string_view name, std::string_view record) {
+      MDB_val key = bytes_of(name), value = bytes_of(record);
+      check(mdb_put(transaction_, table_, &key, &value, 0));
+      if (++stored_ % kSamplesOfTransaction == 0) commit();
+    };
+  }
+  std::string_view record_of(const std::string& name) {
+    MDB_val key = bytes_of(name), value{};
+    check(mdb_get(transaction_, table_, &key, &value));
+    return text_of(value);
+  }
+  static MDB_val bytes_of(std::string_view text) {
+    return {text.size(), const_cast<char*>(text.data())};
+  }
+  static std::string_view text_of(const MDB_val& value) {
+    return {static_cast<const char*>(value.mv_data), value.mv_size};
   }
   template <class Visit>
   void for_each(Visit visit) {
@@ -149,7 +126,7 @@ class Lmdb final : public Backend {
     MDB_val key{}, value{};
     int status = 0;
     while ((status = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == MDB_SUCCESS)
-      visit(std::string_view(static_cast<const char*>(key.mv_data), key.mv_size), value);
+      visit(text_of(key), text_of(value));
     mdb_cursor_close(cursor);
     if (status != MDB_NOTFOUND) check(status);
   }
@@ -159,7 +136,8 @@ class Lmdb final : public Backend {
   MDB_txn* transaction_ = nullptr;
   MDB_dbi table_ = 0;
   bool writes_ = false;
-  std::vector<std::string> headers_;
+  SampleRecords records_;
+  std::size_t stored_ = 0;
 };
 
 }  // namespace

@@ -72,15 +72,12 @@ class NetCdf4 final : public Backend {
                   const std::vector<std::byte>& values) override {
     check(nc_put_var(samples_[variable].group, samples_[variable].id, values.data()));
   }
-  std::uint64_t list(const std::function<void(std::string_view)>& visit) override {
-    std::uint64_t names = 0;
+  void list(const std::function<void(std::string_view)>& visit) override {
     char name[NC_MAX_NAME + 1];
     for (const int group : groups_in(file_)) {
       check(nc_inq_grpname(group, name));
       visit(name);
-      ++names;
     }
-    return names;
   }
   MetadataSum read_metadata() override {
     MetadataSum sum;
@@ -107,21 +104,17 @@ class NetCdf4 final : public Backend {
   }
   std::size_t read_variable(const std::string& block, const std::string& variable,
                             std::vector<std::byte>* out) override {
-    int group = 0, id = 0, rank = 0, dims[NC_MAX_VAR_DIMS];
-    nc_type type = NC_NAT;
+    int group = 0;
     check(nc_inq_ncid(file_, block.c_str(), &group));
-    check(nc_inq_varid(group, variable.c_str(), &id));
-    check(nc_inq_var(group, id, nullptr, &type, &rank, dims, nullptr));
-    std::size_t count = 1, size = 0;
-    for (int i = 0; i < rank; ++i) {
-      std::size_t length = 0;
-      check(nc_inq_dimlen(group, dims[i], &length));
-      count *= length;
-    }
-    check(nc_inq_type(file_, type, nullptr, &size));
-    out->resize(count * size);
-    check(nc_get_var(group, id, out->data()));
+    read_from(group, variable, out);
     return out->size();
+  }
+  void read_sample(const std::string& block, const std::vector<std::string>& variables,
+                   std::vector<std::vector<std::byte>>* out) override {
+    int group = 0;
+    check(nc_inq_ncid(file_, block.c_str(), &group));
+    out->resize(variables.size());
+    for (std::size_t v = 0; v < variables.size(); ++v) read_from(group, variables[v], &(*out)[v]);
   }
 
   int define_array(const ArrayShape& shape) override {
@@ -144,13 +137,14 @@ class NetCdf4 final : public Backend {
     int id = 0;
     check(nc_def_var(group, shape.name.c_str(), type_of(shape.element),
                      static_cast<int>(dims.size()), dims.data(), &id));
-    if (!shape.chunk.empty() || shape.unlimited) {
+    if (!shape.chunk.empty() || shape.unlimited || shape.deflate > 0) {
       std::vector<std::size_t> chunk(shape.chunk.begin(), shape.chunk.end());
-      if (chunk.empty()) chunk.assign(shape.lengths.begin(), shape.lengths.end());
+      const auto& whole = shape.part.empty() ? shape.lengths : shape.part;
+      if (chunk.empty()) chunk.assign(whole.begin(), whole.end());
       if (chunk[0] == 0) chunk[0] = kRecordsOfChunk;
       if (shape.particles) chunk.push_back(kMembers);
       check(nc_def_var_chunking(group, id, NC_CHUNKED, chunk.data()));
-    } else if (shape.deflate == 0) {
+    } else {
       check(nc_def_var_chunking(group, id, NC_CONTIGUOUS, nullptr));
     }
     if (shape.deflate > 0) check(nc_def_var_deflate(group, id, 0, 1, shape.deflate));
@@ -195,6 +189,21 @@ class NetCdf4 final : public Backend {
   struct Array {
     int group, id;
   };
+  void read_from(int group, const std::string& variable, std::vector<std::byte>* out) const {
+    int id = 0, rank = 0, dims[NC_MAX_VAR_DIMS];
+    nc_type type = NC_NAT;
+    check(nc_inq_varid(group, variable.c_str(), &id));
+    check(nc_inq_var(group, id, nullptr, &type, &rank, dims, nullptr));
+    std::size_t count = 1, size = 0;
+    for (int i = 0; i < rank; ++i) {
+      std::size_t length = 0;
+      check(nc_inq_dimlen(group, dims[i], &length));
+      count *= length;
+    }
+    check(nc_inq_type(file_, type, nullptr, &size));
+    out->resize(count * size);
+    check(nc_get_var(group, id, out->data()));
+  }
   void clear() {
     groups_.clear();
     dims_.clear();

@@ -102,14 +102,11 @@ class Nmb final : public Backend {
     check(writer_->put(id, static_cast<VarId>(variable - first),
                        ConstArray(memory_of(objects.variables[variable].type), values)));
   }
-  std::uint64_t list(const std::function<void(std::string_view)>& visit) override {
-    std::uint64_t names = 0;
+  void list(const std::function<void(std::string_view)>& visit) override {
     check(reader_->try_for_each_block("**", [&](const BlockView& block) -> Result<bool> {
       visit(block.name());
-      ++names;
       return true;
     }));
-    return names;
   }
   MetadataSum read_metadata() override {
     MetadataSum sum;
@@ -131,6 +128,24 @@ class Nmb final : public Backend {
     out->resize(count * memory_type_size(type));
     check(v.try_read(MutableArray(type, *out)));
     return out->size();
+  }
+
+  void read_sample(const std::string& block, const std::vector<std::string>& variables,
+                   std::vector<std::vector<std::byte>>* out) override {
+    const BlockView view = check(reader_->try_block(block));
+    out->resize(variables.size());
+    std::vector<ReadRequest> requests;
+    for (std::size_t v = 0; v < variables.size(); ++v) {
+      VarView var = check(view.try_var(variables[v]));
+      const MemoryType type = memory_of(*var.type());
+      Hyperslab whole{{}, var.shape(), {}};
+      whole.start.assign(whole.count.size(), 0);
+      std::uint64_t count = memory_type_size(type);
+      for (const std::uint64_t length : whole.count) count *= length;
+      (*out)[v].resize(count);
+      requests.push_back({std::move(var), std::move(whole), MutableArray(type, (*out)[v])});
+    }
+    check(reader_->try_read_many(requests));
   }
 
   int define_array(const ArrayShape& shape) override {

@@ -5,13 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <sstream>
 
-#include "backend.h"
+#include "sample_record.h"
 
 namespace nmb::bench {
 
@@ -150,6 +151,7 @@ class Plain final : public Backend {
     if (file_ < 0) open_file(O_RDWR);
   }
   void close() override {
+    records_.finish(store());
     if (file_ >= 0) {
       if (options_.sync && writes_ && fsync(file_) != 0) fail(path_);
       if (::close(std::exchange(file_, -1)) != 0) fail(path_);
@@ -159,88 +161,39 @@ class Plain final : public Backend {
     names_.clear();
   }
 
-  // A sample's file: a line for each variable, an empty one, then the values.
   void define(const Description& objects) override {
     if (mkdir(path_.c_str(), 0777) != 0 && errno != EEXIST) fail(path_);
-    std::size_t variable = 0, dimension = 0;
-    for (const Description::Block& block : objects.blocks) {
-      std::string text;
-      std::uint64_t place = 0;
-      for (std::uint32_t i = 0; i < block.variables; ++i) {
-        const Description::Variable& v = objects.variables[variable++];
-        places_.push_back(place);
-        std::string lengths;
-        std::uint64_t count = type_size(v.type);
-        for (std::uint8_t axis = 0; axis < v.rank; ++axis) {
-          count *= objects.dimensions[dimension].length;
-          lengths += " " + std::to_string(objects.dimensions[dimension++].length);
-        }
-        text += std::string(objects.text(v.name)) + " " + std::to_string(static_cast<int>(v.type)) +
-                " " + std::to_string(place) + lengths + "\n";
-        place += count;
-      }
-      text += "\n";
-      const std::string name = path_ + "/" + std::string(objects.text(block.name));
-      const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-      if (file < 0) fail(name);
-      write_all(file, text.data(), text.size(), 0, name);
-      if (::close(file) != 0) fail(name);
-      headers_.push_back(text.size());
-    }
+    records_.define(objects);
   }
-  void put_sample(const Description& objects, std::size_t block, std::size_t variable,
+  void put_sample(const Description&, std::size_t block, std::size_t,
                   const std::vector<std::byte>& values) override {
-    const std::string name = path_ + "/" + std::string(objects.text(objects.blocks[block].name));
-    const int file = ::open(name.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file < 0) fail(name);
-    write_all(file, values.data(), values.size(), headers_[block] + places_[variable], name);
-    if (::close(file) != 0) fail(name);
+    records_.put(block, values, store());
   }
-  std::uint64_t list(const std::function<void(std::string_view)>& visit) override {
-    std::uint64_t names = 0;
-    for_each_file([&](const std::string& name) { visit(name), ++names; });
-    return names;
+  void list(const std::function<void(std::string_view)>& visit) override {
+    for_each_file([&](const char* name) { visit(name); });
   }
   MetadataSum read_metadata() override {
     MetadataSum sum;
-    for_each_file([&](const std::string& name) {
-      std::ifstream file(path_ + "/" + name);
-      for (std::string line; std::getline(file, line) && !line.empty();) {
-        std::istringstream words(line);
-        std::string variable;
-        int type = 0;
-        std::uint64_t place = 0;
-        words >> variable >> type >> place;
-        std::vector<std::uint64_t> lengths;
-        for (std::uint64_t length = 0; words >> length;) lengths.push_back(length);
-        sum.add(name, variable, static_cast<Type>(type), lengths);
-      }
+    for_each_file([&](const char* name) {
+      read_record(name, false);
+      for (const RecordVariable& v : variables_of(sample_))
+        sum.add(name, v.name, v.type, v.lengths);
     });
     return sum;
   }
   std::size_t read_variable(const std::string& block, const std::string& variable,
                             std::vector<std::byte>* out) override {
-    const std::string name = path_ + "/" + block;
-    std::ifstream file(name, std::ios::binary);
-    if (!file) fail(name);
-    std::uint64_t place = 0, count = 0;
-    std::size_t header = 0;
-    for (std::string line; std::getline(file, line);) {
-      header += line.size() + 1;
-      if (line.empty()) break;
-      if (line.compare(0, variable.size() + 1, variable + " ") != 0) continue;
-      std::istringstream words(line.substr(variable.size()));
-      int type = 0;
-      words >> type >> place;
-      count = type_size(static_cast<Type>(type));
-      for (std::uint64_t length = 0; words >> length;) count *= length;
-    }
-    if (count == 0) throw std::runtime_error(name + ": has no " + variable);
-    out->resize(count);
-    file.seekg(static_cast<std::streamoff>(header + place));
-    if (!file.read(reinterpret_cast<char*>(out->data()), static_cast<std::streamsize>(count)))
-      throw std::runtime_error(name + ": ends too early");
+    read_record(block, true);
+    copy_values(sample_, variable_named(variables_of(sample_), variable), out);
     return out->size();
+  }
+  void read_sample(const std::string& block, const std::vector<std::string>& variables,
+                   std::vector<std::vector<std::byte>>* out) override {
+    read_record(block, true);
+    const std::vector<RecordVariable> all = variables_of(sample_);
+    out->resize(variables.size());
+    for (std::size_t v = 0; v < variables.size(); ++v)
+      copy_values(sample_, variable_named(all, variables[v]), &(*out)[v]);
   }
 
   int define_array(const ArrayShape& shape) override {
@@ -306,7 +259,8 @@ class Plain final : public Backend {
       return bytes;
     }
   };
-  static constexpr std::uint64_t kHead = 8192;  // before the first record
+  static constexpr std::uint64_t kHead = 8192;       // before the first record
+  static constexpr std::size_t kDefinitions = 4096;  // bytes that usually hold those of a sample
 
   // Ranges of the file that hold a selection, in its order. Of arrays that grow: whole records.
   template <class Visit>
@@ -337,12 +291,37 @@ class Plain final : public Backend {
     file_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0666);
     if (file_ < 0) fail(path_);
   }
+  SampleRecords::Store store() {
+    return [this](std::string_view name, std::string_view record) {
+      const std::string path = path_ + "/" + std::string(name);
+      const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+      if (file < 0) fail(path);
+      write_all(file, record.data(), record.size(), 0, path);
+      if (::close(file) != 0) fail(path);
+    };
+  }
+  // A sample's file, or its first bytes with all definitions.
+  void read_record(const std::string& name, bool values) {
+    const std::string path = path_ + "/" + name;
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) fail(path);
+    struct stat status {};
+    if (fstat(file, &status) != 0) fail(path);
+    const auto size = static_cast<std::size_t>(status.st_size);
+    const auto read_first = [&](std::size_t length) {
+      sample_.resize(std::min(length, size));
+      read_all(file, sample_.data(), sample_.size(), 0, path);
+    };
+    read_first(values ? size : kDefinitions);
+    if (!values && definitions_of(sample_) > sample_.size()) read_first(definitions_of(sample_));
+    if (::close(file) != 0) fail(path);
+  }
   template <class Visit>
   void for_each_file(Visit visit) {
     DIR* folder = opendir(path_.c_str());
     if (!folder) fail(path_);
     while (const dirent* entry = readdir(folder))
-      if (entry->d_name[0] != '.') visit(std::string(entry->d_name));
+      if (entry->d_name[0] != '.') visit(entry->d_name);
     closedir(folder);
   }
 
@@ -353,8 +332,8 @@ class Plain final : public Backend {
   std::uint64_t length_ = 0, record_ = 0;  // bytes of arrays that do not grow, of a record
   std::vector<Array> arrays_;
   std::map<std::string, int> names_;
-  std::vector<std::uint64_t> places_;  // of each variable's values behind its file's header
-  std::vector<std::size_t> headers_;   // lengths, of each block
+  SampleRecords records_;
+  std::string sample_;  // the last one that was read
 };
 
 }  // namespace

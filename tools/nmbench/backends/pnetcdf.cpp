@@ -169,15 +169,18 @@ class PnetCdf final : public Backend {
     check(f_.wait_all(file_, NC_REQ_ALL, nullptr, nullptr));
     kept_.clear();
   }
-  std::uint64_t list(const std::function<void(std::string_view)>& visit) override {
+  void list(const std::function<void(std::string_view)>& visit) override {
     int variables = 0;
     check(f_.inq(file_, nullptr, &variables, nullptr, nullptr));
     char name[NC_MAX_NAME + 1];
+    std::string last;
     for (int v = 0; v < variables; ++v) {
       check(f_.inq_varname(file_, v, name));
-      visit(name);
+      const std::string_view sample = sample_of(name);
+      if (sample == last) continue;
+      visit(sample);
+      last = sample;
     }
-    return static_cast<std::uint64_t>(variables);
   }
   MetadataSum read_metadata() override {
     MetadataSum sum;
@@ -211,6 +214,23 @@ class PnetCdf final : public Backend {
     check(f_.get_vara(file_, id, whole.start.data(), whole.count.data(), out->data(),
                       whole.elements, whole.memory));
     return out->size();
+  }
+
+  // Requests that one call completes.
+  void read_sample(const std::string&, const std::vector<std::string>& variables,
+                   std::vector<std::vector<std::byte>>* out) override {
+    out->resize(variables.size());
+    for (std::size_t v = 0; v < variables.size(); ++v) {
+      int id = 0, size = 0;
+      check(f_.inq_varid(file_, variables[v].c_str(), &id));
+      const Whole whole = whole_of(id);
+      MPI_Type_size(whole.memory, &size);
+      std::vector<std::byte>& values = (*out)[v];
+      values.resize(static_cast<std::size_t>(whole.elements) * static_cast<std::size_t>(size));
+      check(f_.iget_vara(file_, id, whole.start.data(), whole.count.data(), values.data(),
+                         whole.elements, whole.memory, nullptr));
+    }
+    complete();
   }
 
   int define_array(const ArrayShape& shape) override {
@@ -311,8 +331,7 @@ class PnetCdf final : public Backend {
           "before release 1.13, PnetCDF's tables of names have a fixed size, so that its time "
           "grows "
           "with the square of the objects; --pnetcdf names a later one");
-    MPI_Info info = MPI_INFO_NULL;
-    MPI_Info_create(&info);
+    MPI_Info info = info_of(options_);
     if (options_.hash_size > 0) {
       const std::string size = std::to_string(options_.hash_size);
       MPI_Info_set(info, "nc_hash_size_dim", size.c_str());

@@ -109,6 +109,7 @@ struct Work {
     shape.lengths[0] = length_before(parts);
     shape.unlimited = unlimited;
     shape.chunk = chunk;
+    shape.part = lengths;
     shape.deflate = deflate;
     if (file == Pattern::kInterleaved) {
       shape.name = "particles";

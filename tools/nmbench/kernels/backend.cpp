@@ -19,6 +19,13 @@ std::uint64_t mixed(std::uint64_t hash, std::string_view text) {
 
 }  // namespace
 
+MPI_Info info_of(const FileOptions& options) {
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  for (const auto& [key, value] : options.hints) MPI_Info_set(info, key.c_str(), value.c_str());
+  return info;
+}
+
 void MetadataSum::add(std::string_view block, std::string_view variable, Type type,
                       const std::vector<std::uint64_t>& lengths) {
   std::uint64_t hash = mixed(mixed(0xCBF29CE484222325, block), variable);
@@ -38,6 +45,11 @@ void MetadataSum::add(const MetadataSum& other) {
 void Backend::put_sample(const Description&, std::size_t, std::size_t,
                          const std::vector<std::byte>&) {
   throw Refused("has no values of samples");
+}
+void Backend::read_sample(const std::string& block, const std::vector<std::string>& variables,
+                          std::vector<std::vector<std::byte>>* out) {
+  out->resize(variables.size());
+  for (std::size_t v = 0; v < variables.size(); ++v) read_variable(block, variables[v], &(*out)[v]);
 }
 int Backend::define_array(const ArrayShape&) { no_arrays(); }
 int Backend::find_array(const ArrayShape&) { no_arrays(); }

@@ -44,6 +44,7 @@ struct ArrayShape {
   std::vector<std::uint64_t> lengths{};
   bool unlimited = false;              // the first dimension can grow
   std::vector<std::uint64_t> chunk{};  // empty: contiguous, where the library has a choice
+  std::vector<std::uint64_t> part{};   // of a process: the chunk where the library needs one
   int deflate = 0;                     // level; 0: none
   bool particles = false;              // an element is a whole particle, all members together
 };
@@ -70,7 +71,11 @@ struct FileOptions {
   std::uint64_t alignment = 0, alignment_threshold = 0;  // HDF5: of objects of at least this size
   bool latest = false;                                   // HDF5: the newest form of each structure
   bool compact = false;  // HDF5: values of arrays lie in their object headers
+  std::vector<std::pair<std::string, std::string>> hints{};  // of MPI-IO
 };
+
+// The hints for MPI-IO. To be freed by the caller.
+MPI_Info info_of(const FileOptions& options);
 
 // Definitions that were read, and a sum of hashes that does not depend on their order.
 struct MetadataSum {
@@ -92,6 +97,7 @@ class Backend {
     bool shares_reading = true;  // several processes can read one file
     // Every process must define every object.
     bool collective_definitions = false;
+    bool own_blocks = false;     // all objects of a process are in one block, which is its own
     bool flat = false;           // no blocks or groups: names begin with them
     bool defines_first = false;  // definitions come before the first value
     bool arrays = true;          // has hyperslabs
@@ -116,12 +122,16 @@ class Backend {
   // Values of variable number `variable` of its block; all of them.
   virtual void put_sample(const Description& objects, std::size_t block, std::size_t variable,
                           const std::vector<std::byte>& values);
-  // Names of all blocks or, where there are none, of all variables.
-  virtual std::uint64_t list(const std::function<void(std::string_view)>& visit) = 0;
+  // Names of all samples.
+  virtual void list(const std::function<void(std::string_view)>& visit) = 0;
   virtual MetadataSum read_metadata() = 0;
   // The values of BLOCK/VARIABLE, of 4 or 8 bytes. Returns how many bytes there are.
   virtual std::size_t read_variable(const std::string& block, const std::string& variable,
                                     std::vector<std::byte>* out) = 0;
+
+  // The values of all these variables of a sample.
+  virtual void read_sample(const std::string& block, const std::vector<std::string>& variables,
+                           std::vector<std::vector<std::byte>>* out);
 
   // --- arrays ---
   virtual int define_array(const ArrayShape& shape);

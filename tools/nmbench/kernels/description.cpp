@@ -25,12 +25,18 @@ std::string numbered(const char* format, std::uint64_t number) {
   return text.data();
 }
 
+constexpr std::string_view kGroup = "grp_";
+constexpr char kEndOfSample = '.';
+std::string flat_prefix(const std::string& name) {
+  return std::string(kGroup) + name + kEndOfSample;
+}
+
 class Describer {
  public:
   Describer(Description* out, bool flat) : out_(*out), flat_(flat) {}
 
   void begin_block(const std::string& name) {
-    prefix_ = flat_ ? "grp_" + name + "_" : "";
+    prefix_ = flat_ ? flat_prefix(name) : "";
     if (!flat_ || out_.blocks.empty()) out_.blocks.push_back({keep(flat_ ? "" : name), 0});
   }
   void begin_only_block(const std::string& name) { out_.blocks.push_back({keep(name), 0}); }
@@ -132,6 +138,12 @@ Description describe(Shape shape, const Samples& samples, bool flat, const std::
     if (shape == Shape::kOneObject) describe_single(sample, &describer);
   }
   return description;
+}
+
+std::string_view sample_of(std::string_view flat_name) {
+  const std::size_t end = flat_name.find(kEndOfSample);
+  if (flat_name.substr(0, kGroup.size()) != kGroup || end == flat_name.npos) return {};
+  return flat_name.substr(kGroup.size(), end - kGroup.size());
 }
 
 std::vector<std::int32_t> values_of(std::uint64_t v, std::uint64_t count) {

@@ -78,6 +78,9 @@ struct Description {
 // block without a name. block: the name of the one block of Shape::kOne.
 Description describe(Shape shape, const Samples& samples, bool flat, const std::string& block = "");
 
+// The sample to which a name of a flat description belongs; empty: none.
+std::string_view sample_of(std::string_view flat_name);
+
 // Element i of variable number v of the description, exact in every type used.
 constexpr std::int32_t value_at(std::uint64_t v, std::uint64_t i) {
   return static_cast<std::int32_t>((v * 7 + i) % 1000);

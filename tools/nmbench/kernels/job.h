@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace nmb::bench {
 
@@ -28,6 +31,10 @@ class Job {
   }
   std::vector<std::string> texts(const std::string& key) {
     return get<std::vector<std::string>>(key, {});
+  }
+  std::vector<std::pair<std::string, std::string>> pairs(const std::string& key) {
+    const auto all = get<std::map<std::string, std::string>>(key, {});
+    return {all.begin(), all.end()};
   }
   // Before a kernel begins its work.
   void check_all_read() const {

@@ -53,7 +53,7 @@ std::string mpi_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
   MPI_Get_library_version(text, &length);
-  const std::string all(text, static_cast<std::size_t>(length));
+  const std::string all(text);  // Open MPI counts the NUL
   return all.substr(0, all.find('\n'));
 }
 
@@ -98,6 +98,7 @@ void run(const std::string& job_path, const std::string& out_path, int rank, int
   options.hash_size = job.number("hash_size", 0);
   options.latest = job.flag("latest");
   options.compact = job.flag("compact");
+  options.hints = job.pairs("hints");
   options.alignment = job.number("alignment", 0);
   options.alignment_threshold = job.number("alignment_threshold", 0);
   if (options.file_per_process) run.path = path_of_rank(run.path, rank);

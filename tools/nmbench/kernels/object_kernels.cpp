@@ -99,16 +99,23 @@ void run_create(Run& run) {
   const Objects objects(run.job);
   const bool shared = run.job.flag("shared");  // all processes define the same objects
   const bool values = run.job.flag("values");
+  // The last process defines a sample of the first in another way: must fail.
+  const bool conflict = run.job.flag("conflict");
   const bool verify = run.job.flag("verify");
   const std::string level = run.job.text("level", "application");
   run.job.check_all_read();
   run.check_shares_file();
   const Traits& traits = run.backend.traits();
+  if (shared && traits.own_blocks) throw Refused("each process has a block of its own");
   const auto share_of = [&](int rank) {
     return shared ? Samples::all(objects.samples)
                   : Samples::share(objects.samples, rank, run.size, false);
   };
-  const Description mine = objects.of(share_of(run.rank), traits, shared ? 0 : run.rank);
+  Description mine = objects.of(share_of(run.rank), traits, shared ? 0 : run.rank);
+  if (conflict && run.rank + 1 == run.size) {
+    mine = objects.of({0, 1, 1, objects.samples}, traits, 0);
+    ++mine.dimensions.at(0).length;
+  }
   const bool exchanges = traits.collective_definitions && !shared &&
                          !run.options.file_per_process && run.size > 1 && level == "application";
 
@@ -195,18 +202,37 @@ void run_open_one(Run& run) {
 }
 
 void run_list(Run& run) {
+  const Objects objects(run.job);
+  const bool verify = run.job.flag("verify");
   run.job.check_all_read();
+  objects.check_samples_have_blocks();
   run.check_shares_reading();
-  std::uint64_t names = 0, bytes = 0;
+  std::string all;
+  std::vector<std::size_t> ends;
   run.barrier();
   run.meter.start();
   run.backend.open(run.path, run.options, false);
   run.meter.phase("open");
-  names = run.backend.list([&](std::string_view name) { bytes += name.size(); });
+  run.backend.list([&](std::string_view name) {
+    all += name;
+    ends.push_back(all.size());
+  });
   run.meter.phase("list");
   run.backend.close();
   run.meter.phase("close");
-  run.row["counts"] = {{"names", names}, {"name_bytes", bytes}};
+  run.row["counts"] = {{"names", ends.size()}, {"name_bytes", all.size()}};
+  if (!verify) return;
+  MetadataSum found, expected;  // of names alone
+  std::size_t begin = 0;
+  for (const std::size_t end : ends)
+    found.add(std::string_view(all).substr(std::exchange(begin, end), end - begin), {}, Type::kByte,
+              {});
+  const Samples share = Samples::share(objects.samples, run.rank, run.size, false);
+  const Description described = describe(objects.shape, share, false);
+  for (const Description::Block& block : described.blocks)
+    expected.add(described.text(block.name), {}, Type::kByte, {});
+  check_same(found == sum_of_all(expected), "names of samples");
+  run.row["verified"] = true;
 }
 
 void run_read_metadata(Run& run) {
@@ -245,6 +271,7 @@ void run_epoch(Run& run) {
   std::shuffle(order.begin(), order.end(), random);
   const Samples share = Samples::share(objects.samples, run.rank, run.size, false);
   std::vector<double> seconds;
+  std::vector<std::string> names;
   std::vector<std::vector<std::byte>> values;  // of each variable of a sample
   std::uint64_t bytes = 0;
   run.barrier();
@@ -254,12 +281,12 @@ void run_epoch(Run& run) {
   for (std::uint64_t i = share.first; i < share.first + share.count; ++i) {
     const Description one = objects.of({order[i], 1, 1, objects.samples}, run.backend.traits(), 0);
     const std::string block(one.text(one.blocks[0].name));
-    values.resize(one.variables.size());
+    names.clear();
+    for (const Description::Variable& v : one.variables) names.emplace_back(one.text(v.name));
     const double begin = MPI_Wtime();
-    for (std::size_t v = 0; v < values.size(); ++v)
-      bytes += run.backend.read_variable(block, std::string(one.text(one.variables[v].name)),
-                                         &values[v]);
+    run.backend.read_sample(block, names, &values);
     seconds.push_back(MPI_Wtime() - begin);
+    for (const std::vector<std::byte>& one_variable : values) bytes += one_variable.size();
     if (!verify) continue;
     run.meter.phase("read");
     for_each_variable(one, [&](std::size_t, std::size_t variable, const Known& known) {

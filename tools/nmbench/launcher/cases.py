@@ -23,6 +23,7 @@ class Case:
     steps: list
     variants: list
     files: dict = field(default_factory=dict)  # step -> file name; default: the case's
+    axis: str = ""  # the variants are points of a line: what they differ in
     figures: tuple = ()  # creation by phase: which figures of the paper its two charts have the form of, as words in brackets
 
 

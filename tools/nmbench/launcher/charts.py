@@ -237,6 +237,22 @@ def speed_up(title, found):
     return drawing.svg()
 
 
+def against(title, axis, found):
+    """Figure 6: the time of each variant, in the order of what they differ in."""
+    drawing = Drawing(title, f"seconds of the slowest process, {ranks(found[0]['processes'])}; below: {axis}",
+                      max(s["seconds"]["max"] for s in found if s["seconds"]), [], notes_of(found))
+    room = (WIDTH - LEFT - RIGHT) / len(found)
+    points = []
+    for i, s in enumerate(found):
+        x = LEFT + room * (i + 0.5)
+        drawing.text(x, drawing.bottom + 17, s["variant_title"])
+        if s["seconds"]:
+            points.append((x, s["seconds"]["median"]))
+            drawing.whisker(x, s["seconds"], room)
+    drawing.line(points, 0)
+    return drawing.svg()
+
+
 @dataclass
 class Table:
     titles: list
@@ -363,6 +379,7 @@ def parts_of_page(cases, found, command, machine):
         yield Text("NMB and the fastest other library", 2)
         yield overview(found)
     creations = {case.name: case.figures for case in cases if case.figures}
+    axes = {case.name: case.axis for case in cases if case.axis}
     for name in dict.fromkeys(s["case"] for s in found):
         of_case = [s for s in found if s["case"] == name]
         yield Text(of_case[0]["title"], 2)
@@ -373,6 +390,8 @@ def parts_of_page(cases, found, command, machine):
             if any(s["seconds"] for s in some):
                 if any(s.get("of_ranks") for s in some):
                     yield from thread_ranks(some)
+                elif name in axes:
+                    yield Chart(file, against(f"{name} (as figure 6)", axes[name], some))
                 elif name in creations and step == "create":
                     all_ways, alone = creations[name]
                     yield objects(some)

@@ -26,7 +26,6 @@ What to distrust:
   - `communication` of other libraries: calls of MPI seen from outside, without what MPI-IO sends inside itself;
   - `check and layout` of PnetCDF: all of end-define but MPI, because it does not say what its check takes. At the application
     level, where each process defines everything, names are compared while they are defined (`create`);
-  - `application level`: PnetCDF compares definitions only in its safe mode (--checks), a collective call for each; NMB always does;
   - PnetCDF's times for very many objects: they depend on the size of its tables of names (nmbench sets the paper's sizes).
     Releases before 1.13 have no such setting and are refused; --pnetcdf names a later libpnetcdf.so.
 """
@@ -77,6 +76,13 @@ def labelled(text):
     return label or Path(path).parent.parent.name, path
 
 
+def hint(text):
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected KEY=VALUE")
+    return key, value
+
+
 def positive(text):
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"found {text!r}, expected a number of at least 1")
@@ -106,6 +112,8 @@ def parse(arguments, programs_folder):
     parser.add_argument("--peers", type=words(list(BACKENDS)), default=list(BACKENDS), metavar="NAME,...",
                         help="back ends; default: " + ",".join(BACKENDS))
     parser.add_argument("--pnetcdf", type=library, metavar="PATH", help="the libpnetcdf.so to use; default: the one that was found")
+    parser.add_argument("--hint", type=hint, action="append", default=[], dest="hints", metavar="KEY=VALUE",
+                        help="a hint of MPI-IO for PnetCDF and parallel HDF5, e.g. cb_nodes=8")
     parser.add_argument("--library-level", type=labelled, action="append", default=[], dest="library_levels", metavar="[LABEL=]PATH",
                         help="a libpnetcdf.so in which each process defines its own objects (run paper)")
     parser.add_argument("--ranks", type=numbers, default=None, metavar="N,...",
@@ -113,7 +121,6 @@ def parse(arguments, programs_folder):
     parser.add_argument("--runs", type=positive, default=None, help="of each; default 5 (run readme: what each page says)")
     parser.add_argument("--scale", type=factor, default=1.0, help="for a trial: the part of the usual number of objects or lengths")
     parser.add_argument("--sets", type=words(list(sets.SAMPLES)), default=["98M"], metavar="98M,1G", help="of run paper; default 98M")
-    parser.add_argument("--checks", action="store_true", help="run paper with PnetCDF's safe mode too, which takes minutes")
     parser.add_argument("--with-hdf5", action="store_true", help="run paper with parallel HDF5 too, which takes minutes")
     parser.add_argument("--compute-scale", type=lambda text: factor(text, none=True), default=1.0, help="factor of h5bench's emulated computation; 0: none")
     parser.add_argument("--verify", action="store_true", help="read back what was written, outside of the measured time")
@@ -184,7 +191,7 @@ def run_case(case, programs, folder, scratch, o, report):
                     result = {"status": "refused", "reason": f"{stopped} was not possible", "ranks": []}
                 else:
                     job = {**job_of(step, variant), "kernel": step.kernel, "path": str(path)}
-                    result = programs.run(variant.backend, step.ranks or case.ranks, job, scratch)
+                    result = programs.run(variant.backend, step.ranks or case.ranks, job, scratch, variant.env)
                 # Only what makes the file decides about the steps after it.
                 makes = step.kernel in ("create", "write", "small_arrays") and (step is case.steps[0] or not step.measured)
                 if result["status"] != "ok" and makes:
@@ -226,7 +233,8 @@ def main(arguments=None, programs_folder=None, build="", source="", tree=""):
     o.runs = o.runs or 5
     if o.programs is None or not Path(o.programs).is_dir():
         fail("found no folder with the programs of the back ends")
-    programs = Programs(o.programs, o.launcher, o.timeout, o.pnetcdf)
+    programs = Programs(o.programs, o.launcher, o.timeout, o.pnetcdf, o.hints)
+    o.romio = programs.romio()
     known = {**sets.SETS, "all": sets.all_sets}
     if o.what == ["list"]:
         for name, title in BACKENDS.items():
@@ -244,7 +252,7 @@ def main(arguments=None, programs_folder=None, build="", source="", tree=""):
     else:
         if len(o.what) != 1:
             fail(f"found {' '.join(o.what)!r}, expected one configuration, `run NAME` or `list`")
-        variants = sets.backends(o, *BACKENDS)
+        variants = sets.array_variants(o, *(name for name in BACKENDS if name != "prototype"))
         try:
             o.out.mkdir(parents=True, exist_ok=True)
             case, place, launcher, more = h5bench.read(o.what[0], variants, o.out.resolve(), programs.tool("nminspect"), o.compute_scale, o.scale)

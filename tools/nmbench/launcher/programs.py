@@ -15,7 +15,9 @@ from pathlib import Path
 
 # Names on the command line, and what they are called in tables.
 BACKENDS = {"nmb": "NMB", "pnetcdf": "CDF-5 (PnetCDF)", "netcdf4": "netCDF-4 (netCDF-C)", "hdf5": "HDF5, serial",
-            "hdf5-parallel": "HDF5, parallel", "lmdb": "LMDB", "files": "plain files"}
+            "hdf5-parallel": "HDF5, parallel", "lmdb": "LMDB", "files": "plain files",
+            "prototype": "new format (the paper's prototype)"}
+MPI_IO = ("pnetcdf", "hdf5-parallel", "prototype")  # back ends that get --hint, and for which Open MPI has a choice of MPI-IO
 PATIENCE = 15  # seconds that a program has to end when it is told to
 OUTPUT = 2000  # characters of what a program says that are kept
 REFUSED = 3  # exit code of a program whose library has no way to do what is asked
@@ -31,11 +33,12 @@ class Variant:
     backend: str
     job: dict = field(default_factory=dict, hash=False, compare=False)
     only: str = ""  # the only step of the case that it does; default: all
+    env: dict = field(default_factory=dict, hash=False, compare=False)  # variables of the environment of its own
 
 
 class Programs:
-    def __init__(self, folder, launcher, timeout, pnetcdf=None):
-        self.folder, self.timeout, self.pnetcdf = Path(folder), timeout, pnetcdf
+    def __init__(self, folder, launcher, timeout, pnetcdf=None, hints=()):
+        self.folder, self.timeout, self.pnetcdf, self.hints = Path(folder), timeout, pnetcdf, dict(hints)
         self.launcher = launcher or self.usual_launcher()
         # The plug-in of MPI lies beside the folder of the programs. Open MPI refuses to run as root unless told twice.
         self.env = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
@@ -58,6 +61,14 @@ class Programs:
         done = subprocess.run(["ldd", self.path("files")], capture_output=True, text=True)
         return "mpich" if "libmpich" in done.stdout else "openmpi"
 
+    def romio(self):
+        """The name that Open MPI has for ROMIO; empty: it has none, or the user chose (OMPI_MCA_io)."""
+        if self.mpi() != "openmpi" or "OMPI_MCA_io" in os.environ or not shutil.which("ompi_info"):
+            return ""
+        done = subprocess.run(["ompi_info", "--parsable", "--param", "io", "all"], capture_output=True, text=True)
+        found = re.search(r"^mca:io:(romio\w*):", done.stdout, re.M)
+        return found[1] if found else ""
+
     def usual_launcher(self):
         if "SLURM_JOB_ID" in os.environ and shutil.which("srun"):
             return "srun -n {ranks}"
@@ -70,16 +81,17 @@ class Programs:
             return program
         return shlex.split(self.launcher.format(ranks=ranks)) + program
 
-    def run(self, backend, ranks, job, scratch):
+    def run(self, backend, ranks, job, scratch, env):
         """One run of a kernel: {status, reason, seconds of the command, ranks: rows of each process, ...}."""
         job_file, out = scratch / "job.json", scratch / "out.json"
         library = {"library": self.pnetcdf} if backend == "pnetcdf" and self.pnetcdf else {}
-        job_file.write_text(json.dumps({**library, **job, "processes": ranks}))
+        hints = {"hints": self.hints} if backend in MPI_IO and self.hints else {}
+        job_file.write_text(json.dumps({**library, **hints, **job, "processes": ranks}))
         out.unlink(missing_ok=True)
         before = counters()
         command = self.command(backend, ranks, job_file, out)
         try:
-            started = subprocess.Popen(command, env=self.env, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            started = subprocess.Popen(command, env={**self.env, **env}, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.STDOUT, start_new_session=True)
         except OSError as error:
             return {"status": "failed", "reason": f"cannot start {command[0]}: {error.strerror}", "ranks": []}

@@ -1,7 +1,9 @@
 """The built-in sets: `nmbench run NAME`."""
 
+from dataclasses import replace
+
 from cases import Case, Step
-from programs import BACKENDS, Variant
+from programs import BACKENDS, MPI_IO, Variant
 
 SAMPLES = {"98M": 35_530, "1G": 355_300}  # of 16 variables and 24 dimensions, as in dataset_98M and dataset_1G of the paper
 FIGURES = {"98M": (" (as figure 7)", " (as figure 9)"), "1G": (" (as figure 8)", " (as figure 10)")}
@@ -21,24 +23,46 @@ def backends(options, *names):
     return [Variant(name, BACKENDS[name], name) for name in names if name in options.peers]
 
 
+def array_variants(options, *names):
+    """backends(), and with Open MPI both of its implementations of MPI-IO: which is faster depends on the file system."""
+    found = []
+    for variant in backends(options, *names):
+        if variant.backend not in MPI_IO or not options.romio:
+            found.append(variant)
+            continue
+        found.append(replace(variant, title=f"{variant.title}, OMPIO", env={"OMPI_MCA_io": "ompio"}))
+        found.append(replace(variant, name=f"{variant.name}-romio", title=f"{variant.title}, ROMIO", env={"OMPI_MCA_io": options.romio}))
+    return found
+
+
 def creation_variants(options):
     found = backends(options, "nmb")
     if "pnetcdf" in options.peers:
         found.append(Variant("application-level", "application level (PnetCDF)", "pnetcdf", {"level": "application"}))
-        # NMB always compares what processes define; PnetCDF does so in its safe mode, by a collective call for each definition.
-        if options.checks:
-            found.append(Variant("application-level-checked", "application level, safe mode", "pnetcdf",
-                                 {"level": "application", "checks": True}, only="create"))
+        # Each process defines everything in the same order, so that PnetCDF's search for the name of each definition finds what two
+        # processes define. Its safe mode would compare definitions that are equal because they were exchanged.
         for label, path in options.library_levels:
             found.append(Variant(label, f"library level ({label})", "pnetcdf", {"level": "library", "library": path}, only="create"))
-    return found
+    return found + backends(options, "prototype")
+
+
+def hash_sizes(name, samples, options):
+    """The time of the application level against the size of PnetCDF's tables of names (figure 6), by the most processes of --ranks."""
+    # Tables with more than 2^13 names in a place take hours.
+    sizes = [1 << power for power in range(8, 21, 2) if samples * 24 <= 1 << (power + 13)]
+    variants = [Variant(f"hash-{size}", f"2^{size.bit_length() - 1}", "pnetcdf", {"level": "application", "hash_size": size}) for size in sizes]
+    return Case(f"hash-size-{name}", f"application level (PnetCDF): create {samples:,} samples with tables of names of different sizes (as figure 6)",
+                max(options.ranks), [Step("create", "create", {"samples": samples, "verify": options.verify})], variants,
+                axis="places of the tables of names")
 
 
 def paper(options):
-    """Creation of the paper's objects, and reading all metadata (figures 7 to 12, tables 1 and 2)."""
+    """Creation of the paper's objects, and reading all metadata (figures 6 to 12, tables 1 and 2)."""
     cases = []
     for name in options.sets:
         samples = scaled(SAMPLES[name], options)
+        if "pnetcdf" in options.peers:
+            cases.append(hash_sizes(name, samples, options))
         for ranks in options.ranks:
             tuned = hash_size(samples)
             job = {"samples": samples, **tuned, "verify": options.verify}
@@ -68,7 +92,7 @@ def objects(options):
     tuned = hash_size(samples)
     job = {"samples": samples, **tuned, "verify": options.verify}
     steps = [Step("create", "create", {**job, "values": True}), Step("open_one", "open_one", {**job, "opens": min(100, samples)}),
-             Step("list", "list", tuned), Step("read_metadata", "read_metadata", job), Step("epoch", "epoch", job)]
+             Step("list", "list", job), Step("read_metadata", "read_metadata", job), Step("epoch", "epoch", job)]
     variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "lmdb", "files")
     if "hdf5" in options.peers:
         variants.append(Variant("hdf5-latest", "HDF5, serial, newest format", "hdf5", {"latest": True}))
@@ -82,7 +106,7 @@ def cgns(options):
     steps = [Step("write", "small_arrays", {**job, "step": "write"}, measured=False, ranks=1)]
     for name, way in (("each reads", "each"), ("read together", "collective"), ("one reads and sends", "one_reads")):
         steps.append(Step(name, "small_arrays", {**job, "step": "read", "way": way, "verify": options.verify}))
-    variants = backends(options, "nmb", "pnetcdf", "hdf5-parallel", "netcdf4", "files")
+    variants = backends(options, "nmb", "pnetcdf", "hdf5-parallel", "hdf5", "netcdf4", "files")
     if "hdf5-parallel" in options.peers:
         variants.append(Variant("hdf5-parallel-compact", "HDF5, parallel, compact arrays", "hdf5-parallel", {"compact": True}))
     return [Case("cgns", f"{bases} bases of {zones} zones: all processes read all small arrays", ranks, steps, variants) for ranks in options.ranks]
@@ -93,7 +117,7 @@ def same_values(options):
     arrays = scaled(1000, options)
     job = {"arrays": arrays, "length": 5, "verify": options.verify}
     return [Case("same-values", f"all processes put the same 40 bytes into each of {arrays:,} arrays", ranks,
-                 [Step("put", "same_values", job)], backends(options, "nmb", "pnetcdf", "hdf5-parallel", "files"))
+                 [Step("put", "same_values", job)], array_variants(options, "nmb", "pnetcdf", "hdf5-parallel", "files"))
             for ranks in options.ranks]
 
 
@@ -119,7 +143,7 @@ def arrays(options):
         "file-per-process": [Step("write", "write", {**one, "file_per_process": True}),
                              Step("read", "read", {**one, "file_per_process": True})],
     }
-    variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "hdf5-parallel", "files")
+    variants = array_variants(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "hdf5-parallel", "files")
     cases = [Case(f"arrays-{name}", f"8 arrays, {steps[0].job['steps']} steps: {name}", ranks, steps, variants)
              for ranks in options.ranks for name, steps in chains.items()]
     for ranks in options.ranks:
@@ -133,11 +157,11 @@ def commits(options):
     """Blocks that grow by a record in each step, which ends with a commit; and one block that grows."""
     many = {"blocks": scaled(1000, options), "steps": scaled(300, options), "verify": options.verify}
     one = {"blocks": 1, "steps": scaled(6000, options), "verify": options.verify}
-    variants = backends(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "files")
+    variants = array_variants(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "files")
     # Serial HDF5 and netCDF-4 never wait for the device. Parallel HDF5 always does: H5Fflush calls MPI_File_sync. Commits of
     # NMB are atomic; plain files do the least that can be so.
-    variants += [Variant(f"{v.name}-sync", f"{v.title}, waits for the device", v.backend, {"sync": True})
-                 for v in backends(options, "nmb", "pnetcdf", "hdf5-parallel", "files")]
+    variants += [replace(v, name=f"{v.name}-sync", title=f"{v.title}, waits for the device", job={"sync": True})
+                 for v in array_variants(options, "nmb", "pnetcdf", "hdf5-parallel", "files")]
     return [Case(f"commits-{name}", f"{job['steps']:,} commits of {job['blocks']:,} growing block{'s' if job['blocks'] > 1 else ''}",
                  ranks, [Step("commits", "commits", job)], variants) for ranks in options.ranks
             for name, job in (("many", many), ("one", one))]
