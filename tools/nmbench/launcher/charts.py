@@ -291,6 +291,18 @@ def objects(found):
     return "\n".join(rows) + "</table>"
 
 
+def parts_table(found):
+    """The parts of each time, their sum, and the time from the start to the end, which is measured by itself."""
+    found = [s for s in found if s.get("parts")]
+    names = [name for name in PART_ORDER if any(name in s["parts"] for s in found)]
+    rows = ["<table><tr><th>ranks<th>way" + "".join(f"<th>{escape(name)}, s" for name in names) + "<th>sum, s<th>wall, s"]
+    for s in found:
+        seconds = [s["parts"].get(name) for name in names] + [sum(s["parts"].values()), s["wall"]]
+        cells = [s["processes"], s["variant_title"], *("" if value is None else f"{value:.4g}" for value in seconds)]
+        rows.append("<tr>" + "".join(f"<td>{escape(cell)}" for cell in cells))
+    return "\n".join(rows) + "</table>"
+
+
 def thread_ranks(found):
     """What was measured of ranks that are threads, and what follows for ranks with a processor each."""
     rows = ["<table><tr><th>ranks<th>CPU of the busiest, s<th>CPU on average, s<th>messages of the busiest<th>bytes it sends"
@@ -367,6 +379,7 @@ def write_page(folder, cases, found, machine):
                         add(f"{file}-nmb", stacked(f"{name}: time by phase, NMB alone{alone}", only))
                     if len({s["processes"] for s in some}) > 1:
                         add(f"{file}-speed-up", speed_up(f"{name}: speed-up (as figure 11)", some))
+                    body.append(parts_table(some))
                     add(f"{file}-heap", heap(f"{name}: memory (as figure 12)", some))
                 else:
                     add(file, bars(f"{name}: {step.replace('_', ' ')}", some))

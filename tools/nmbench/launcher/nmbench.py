@@ -182,7 +182,7 @@ def run_case(case, programs, folder, scratch, o, report):
                     stopped = step.name
                     if result["status"] == "refused":
                         refused.add(variant.name)
-                wrong = result["status"] == "ok" and (lost_bytes(step, result, path) or results.contradiction({**result, "job": job}))
+                wrong = result["status"] == "ok" and (lost_bytes(step, result, path) or results.contradiction({**result, "job": job, "kernel": step.kernel}))
                 if wrong:
                     result.update(status="failed", reason=wrong)
                 if step.measured or result["status"] == "failed":
