@@ -147,7 +147,7 @@ def run_kernels(backend, ranks):
             continue
         done += 1
         check(len(rows) == of, f"{where}: {len(rows)} rows")
-        wrong = results.contradiction({"ranks": rows, "job": job, "command_seconds": max(row["wall"] for row in rows)})
+        wrong = results.contradiction({"ranks": rows, "job": job, "kernel": kernel, "command_seconds": max(row["wall"] for row in rows)})
         check(not wrong, f"{where}: {wrong}")
         for row in rows:
             check(row.get("verified") or not job.get("verify"), f"{where}: nothing was compared")
@@ -384,7 +384,7 @@ def check_h5bench(nmbench, work):
 
 def fake_row(seconds, variant="nmb", disturbed=False, kernel="write", size=100, **phases):
     """A run's row, as far as summaries need it. phases: seconds of other phases than `data`."""
-    counts = dict.fromkeys(("cpu", "peak_rss", "heap", "reads", "read_bytes", "writes", "written_bytes", "messages", "collectives", "sent_bytes"), 0)
+    counts = dict.fromkeys(("cpu", "peak_rss", "heap", "reads", "read_bytes", "writes", "written_bytes", "messages", "collectives", "sent_bytes", "metering"), 0)
     counts |= {"mpi_seconds": 0.0, "mpi_file_seconds": 0.0}
     walls = {"data": seconds, **phases}
     rank = {"library": "", "total": sum(walls.values()), "wall": sum(walls.values()), "numbers": {}, "bytes": size,
@@ -428,12 +428,15 @@ def check_disturbance():
 def check_times():
     """Which phases a time and a rate are of."""
     check(results.slowest(fake_row(1.0, compute=5.0, close=0.5)) == 1.5, "the time has emulated computation in it")
-    own = fake_row(1.0, create=1.0, end_define=1.0, close=1.0)
+    own = fake_row(1.0, kernel="create", create=1.0, end_define=1.0, close=1.0)
     own["ranks"][0]["numbers"] = {"writer_check": 0.5, "writer_metadata": 0.5, "writer_index": 0.4}
     check(results.contradiction({**own, "command_seconds": 4.5}) == "", f"parts: {results.parts(own)}")
     check("the command took 3 s" in results.contradiction({**own, "command_seconds": 3.0}), "a command that is shorter than its work")
-    own["ranks"][0]["numbers"]["writer_check"] = 3.0
-    check("the parts of the slowest process take 5 s" in results.contradiction({**own, "command_seconds": 4.5}), f"parts: {results.parts(own)}")
+    rank = own["ranks"][0]
+    short = {**own, "command_seconds": 4.5, "ranks": [{**rank, "wall": 4.2}]}
+    check("worked 4.2 s, its phases take 4 s" in results.contradiction(short), "a wall that is longer than its phases")
+    rank["numbers"]["writer_check"] = 3.0
+    check("the parts of the slowest process take 6 s" in results.contradiction({**own, "command_seconds": 4.5}), f"parts: {results.parts(own)}")
     for kernel, seconds in (("write", 2.0), ("read", 1.0), ("epoch", None)):
         raw = results.summaries([fake_row(1.0, kernel=kernel, metadata=9.0, compute=9.0, release=0.25, commit=0.25, close=0.5)])[0]["raw"]
         check(raw == seconds, f"raw time of {kernel}: found {raw}, expected {seconds}")

@@ -215,13 +215,13 @@ def heap(title, found):
     return drawing.svg()
 
 
-def speed_up(title, found):
+def speed_up(title, found, seconds=lambda s: s["seconds"]["median"]):
     """Figure 11: against the smallest number of processes. Dashed: as many times as fast as there are processes."""
     found = [s for s in found if s["seconds"]]
     numbers = sorted({s["processes"] for s in found})
     series = {}
     for s in found:
-        series.setdefault(s["variant"], {})[s["processes"]] = s["seconds"]["median"]
+        series.setdefault(s["variant"], {})[s["processes"]] = seconds(s)
     series = {variant: [(n, times[numbers[0]] / times[n]) for n in numbers if n in times] for variant, times in series.items() if numbers[0] in times}
     titles = {s["variant"]: s["variant_title"] for s in found}
     most = max(value for points in series.values() for _, value in points)
@@ -329,6 +329,17 @@ def objects(found):
     return Table(["ranks", "variables a rank", "dimensions a rank", "variables in all", "dimensions in all"], rows)
 
 
+def parts_table(found):
+    """The parts of each time, their sum, and the time from the start to the end, which is measured by itself."""
+    found = [s for s in found if s.get("parts")]
+    names = [name for name in PART_ORDER if any(name in s["parts"] for s in found)]
+    rows = []
+    for s in found:
+        seconds = [s["parts"].get(name) for name in names] + [sum(s["parts"].values()), s["wall"]]
+        rows.append([s["processes"], s["variant_title"], *("" if value is None else f"{value:.4g}" for value in seconds)])
+    return Table(["ranks", "way", *(f"{name}, s" for name in names), "sum, s", "wall, s"], rows)
+
+
 def thread_ranks(found):
     """What was measured of ranks that are threads, and what follows for ranks with a processor each."""
     rows = []
@@ -340,8 +351,18 @@ def thread_ranks(found):
     yield Table(["ranks", "CPU of the busiest, s", "CPU on average, s", "messages of the busiest", "bytes it sends", "bytes read by all",
                  "seconds with a processor for each rank (extrapolated)"], rows)
     yield Text(f"Extrapolated: the CPU seconds of the busiest rank, {results.MESSAGE * 1e6:g} µs for each of its messages, and {results.BANDWIDTH / 1e9:g} "
-               "GB/s. Waiting for each other and for the file system is not part of it. The paper's new format was 582 times as fast with 4,096 processes "
-               "(dataset_1G).")
+               "GB/s. Waiting for each other and for the file system is not part of it.")
+    points = [(s["processes"], s["modelled"]) for s in found if s.get("of_ranks")]
+    fit = results.fitted(points)
+    if fit:
+        name = f"{found[0]['case']}-model"
+        yield Chart(name, speed_up(f"{found[0]['case']}: extrapolated speed-up (beside figure 11)", found, lambda s: s["modelled"]))
+        constant, share, logarithm = fit
+        at = lambda n: constant + share / n + logarithm * math.log2(n)  # noqa: E731
+        first, last = min(points), max(points)
+        yield Text(f"Fitted to these {len(points)} points by least squares of the relative errors: {constant:.3g} s + {share:.3g} s / P + {logarithm:.3g} s · "
+                   f"log2 P for P ranks, at most {max(abs(at(n) / value - 1) for n, value in points):.0%} off. It is {first[1] / last[1]:,.0f} times as fast with "
+                   f"{last[0]:,} ranks as with {first[0]:,}. The paper measured 582 times with 4,096 processes (dataset_1G), on real nodes and a real file system.")
 
 
 def overview(found):
@@ -402,6 +423,7 @@ def parts_of_page(cases, found, command, machine):
                     if len({s["processes"] for s in some}) > 1:
                         yield Chart(f"{file}-speed-up", speed_up(f"{name}: speed-up (as figure 11)", some))
                     yield Chart(f"{file}-heap", heap(f"{name}: memory (as figure 12)", some))
+                    yield parts_table(some)
                 else:
                     yield Chart(file, bars(f"{name}: {step.replace('_', ' ')}", some))
             yield table(some)

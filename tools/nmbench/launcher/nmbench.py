@@ -117,7 +117,7 @@ def parse(arguments, programs_folder):
     parser.add_argument("--library-level", type=labelled, action="append", default=[], dest="library_levels", metavar="[LABEL=]PATH",
                         help="a libpnetcdf.so in which each process defines its own objects (run paper)")
     parser.add_argument("--ranks", type=numbers, default=None, metavar="N,...",
-                        help="numbers of processes; default: 1,2,4,8 (run threads: 512,2048,4096), or those of a configuration")
+                        help="numbers of processes; default: 1,2,4,8 (run threads: 4 to 16384), or those of a configuration")
     parser.add_argument("--runs", type=positive, default=None, help="of each; default 5 (run readme: what each page says)")
     parser.add_argument("--scale", type=factor, default=1.0, help="for a trial: the part of the usual number of objects or lengths")
     parser.add_argument("--sets", type=words(list(sets.SAMPLES)), default=["98M"], metavar="98M,1G", help="of run paper; default 98M")
@@ -198,7 +198,7 @@ def run_case(case, programs, folder, scratch, o, report):
                     stopped = step.name
                     if result["status"] == "refused":
                         refused.add(variant.name)
-                wrong = result["status"] == "ok" and (lost_bytes(step, result, path) or results.contradiction({**result, "job": job}))
+                wrong = result["status"] == "ok" and (lost_bytes(step, result, path) or results.contradiction({**result, "job": job, "kernel": step.kernel}))
                 if wrong:
                     result.update(status="failed", reason=wrong)
                 if step.measured or result["status"] == "failed":
@@ -247,7 +247,7 @@ def main(arguments=None, programs_folder=None, build="", source="", tree=""):
     if o.what[0] == "run":
         if len(o.what) != 2 or o.what[1] not in known:
             fail(f"found {' '.join(o.what)!r}, expected run and one of {', '.join(known)}")
-        o.ranks = o.ranks or ([512, 2048, 4096] if o.what[1] == "threads" else [1, 2, 4, 8])
+        o.ranks = o.ranks or ([4, 16, 64, 256, 1024, 4096, 16384] if o.what[1] == "threads" else [1, 2, 4, 8])
         cases = known[o.what[1]](o)
     else:
         if len(o.what) != 1:

@@ -168,7 +168,7 @@ def commits(options):
 
 
 def threads(options):
-    """512 to 4,096 ranks of NMB that are threads: creation and cgns; what each computes and sends, and a model of a cluster."""
+    """4 to 16,384 ranks of NMB that are threads: creation and cgns; what each computes and sends, and a model fitted to it."""
     cases = []
     variants = backends(options, "nmb")
     for ranks in options.ranks:
