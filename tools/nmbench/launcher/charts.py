@@ -361,7 +361,7 @@ def thread_ranks(found):
         at = lambda n: constant + share / n + logarithm * math.log2(n)  # noqa: E731
         first, last = min(points), max(points)
         yield Text(f"Fitted to these {len(points)} points by least squares of the relative errors: {constant:.3g} s + {share:.3g} s / P + {logarithm:.3g} s · "
-                   f"log2 P for P ranks, at most {max(abs(at(n) / value - 1) for n, value in points):.0%} off. It is {first[1] / last[1]:,.0f} times as fast with "
+                   f"log2 P for P ranks, at most {max(abs(at(n) / value - 1) for n, value in points):.0%} off. It is {first[1] / last[1]:.3g} times as fast with "
                    f"{last[0]:,} ranks as with {first[0]:,}. The paper measured 582 times with 4,096 processes (dataset_1G), on real nodes and a real file system.")
 
 
