@@ -140,9 +140,8 @@ def lost_bytes(step, result, path):
     return f"{put:,} bytes were put, but the file has {found:,}: {result['output'][-300:]}" if found < put else ""
 
 
-def run_case(case, programs, folder, scratch, o, report):
-    """Rows of all runs of a case."""
-    rows = []
+def run_case(case, programs, folder, scratch, o, report, rows):
+    """Adds the rows of all runs of a case."""
     names = {step.name: case.files.get(step.name, "file") for step in case.steps}
     missing = [variant for variant in case.variants if not programs.has(variant.backend)]
     present = [variant for variant in case.variants if variant not in missing]
@@ -191,7 +190,17 @@ def run_case(case, programs, folder, scratch, o, report):
             if not o.keep or run + 1 < o.runs:
                 for path in paths.values():
                     remove(path)
-    return rows
+
+
+def write_h5bench(folder, case, rows):
+    """h5bench's CSV file of each step that has one, of the median run of each variant."""
+    for step in case.steps:
+        for variant in case.variants if step.csv else ():
+            row = results.median_run([row for row in rows if (row["step"], row["variant"], row["processes"]) == (step.name, variant.name, case.ranks)])
+            if row:
+                into = folder / variant.name / step.name
+                into.mkdir(parents=True, exist_ok=True)
+                results.h5bench_csv(into / Path(step.csv).name, step, row)
 
 
 def main(arguments=None, programs_folder=None, build=""):
@@ -241,27 +250,28 @@ def main(arguments=None, programs_folder=None, build=""):
 
     if not any(case.variants for case in cases):
         fail("none of --peers can do this")
-    last = {}
-
     def report(row, step):
         said = f"{results.slowest(row):10.4f} s" if row["status"] == "ok" else f"{row['status']}: {row['reason']}"
         disturbed = {True: " (disturbed)", None: " (not known whether disturbed)"}.get(row["disturbed"], "") if row["status"] == "ok" else ""
         print(f"{row['case']} {row['step']}, {row['processes']} ranks, {row['variant']}, run {row['run'] + 1}: {said}{disturbed}",
               flush=True)
-        if step.csv and row["status"] == "ok":
-            last[(step.name, row["variant"])] = (step, row)
+        lines.write(json.dumps(row) + "\n")
+        lines.flush()
 
-    rows = []
+    rows, found = [], []
     where = {**results.machine(directory, programs.env), "build": build}
-    for case in cases:
-        rows += run_case(case, programs, directory, scratch, o, report)
+    kept = o.out / "rows.jsonl"  # if not even the end of this program can write results.json
+    try:
+        with open(kept, "w") as lines:
+            for case in cases:
+                run_case(case, programs, directory, scratch, o, report, rows)
+    finally:
         found = results.summaries(rows)
         where["mpi"] = results.mpi_of(rows)
-        results.write_json(o.out / "results.json", rows, found, options_of(o), where)  # what there is, if the job ends here
-    for (name, variant), (step, row) in last.items():
-        folder = o.out / variant / name
-        folder.mkdir(parents=True, exist_ok=True)
-        results.h5bench_csv(folder / Path(step.csv).name, step, row)
+        results.write_json(o.out / "results.json", rows, found, options_of(o), where)
+        kept.unlink()
+    for case in cases:
+        write_h5bench(o.out, case, rows)
     results.write_csv(o.out / "summary.csv", found)
     charts.write_page(o.out, cases, found, where)
     shutil.rmtree(scratch)

@@ -1,5 +1,6 @@
 """The programs of the back ends: which there are, how they are started, and what one run of a kernel gave."""
 
+import functools
 import json
 import os
 import platform
@@ -51,6 +52,7 @@ class Programs:
     def has(self, backend):
         return self.path(backend).exists()
 
+    @functools.cached_property
     def mpi(self):
         """openmpi or mpich: the library that the programs are linked with."""
         done = subprocess.run(["ldd", self.path("files")], capture_output=True, text=True)
@@ -58,7 +60,7 @@ class Programs:
 
     def romio(self):
         """The name that Open MPI has for ROMIO; empty: it has none, or the user chose (OMPI_MCA_io)."""
-        if self.mpi() != "openmpi" or "OMPI_MCA_io" in os.environ or not shutil.which("ompi_info"):
+        if self.mpi != "openmpi" or "OMPI_MCA_io" in os.environ or not shutil.which("ompi_info"):
             return ""
         done = subprocess.run(["ompi_info", "--parsable", "--param", "io", "all"], capture_output=True, text=True)
         found = re.search(r"^mca:io:(romio\w*):", done.stdout, re.M)
@@ -67,7 +69,7 @@ class Programs:
     def usual_launcher(self):
         if "SLURM_JOB_ID" in os.environ and shutil.which("srun"):
             return "srun -n {ranks}"
-        name = f"mpiexec.{self.mpi()}"
+        name = f"mpiexec.{self.mpi}"
         return f"{name if shutil.which(name) else 'mpiexec'} -n {{ranks}}"
 
     def command(self, backend, ranks, job, out):
