@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 # Names on the command line, and what they are called in tables.
-BACKENDS = {"nmb": "NMB", "pnetcdf": "CDF-5 (PnetCDF)", "netcdf4": "netCDF-4 (netCDF-C)", "hdf5": "HDF5, serial",
+BACKENDS = {"nmb": "NMB", "pnetcdf": "CDF-5 (PnetCDF)", "netcdf4": "netCDF-4 (netCDF-C)", "netcdf4-parallel": "netCDF-4, parallel",
+            "hdf5": "HDF5, serial",
             "hdf5-parallel": "HDF5, parallel", "lmdb": "LMDB", "files": "plain files",
             "prototype": "new format (the paper's prototype)"}
-MPI_IO = ("pnetcdf", "hdf5-parallel", "prototype")  # back ends that get --hint, and for which Open MPI has a choice of MPI-IO
+MPI_IO = ("pnetcdf", "netcdf4-parallel", "hdf5-parallel", "prototype")  # back ends that get --hint, and for which Open MPI has a choice of MPI-IO
 PATIENCE = 15  # seconds that a program has to end when it is told to
 OUTPUT = 2000  # characters of what a program says that are kept
 REFUSED = 3  # exit code of a program whose library has no way to do what is asked
