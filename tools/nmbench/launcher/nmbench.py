@@ -6,7 +6,8 @@
 
 Each kernel is one source, linked with each library. Runs of the back ends alternate; each run is a new process (or MPI job) with
 a new file; a time is that of the slowest process; a figure is the median of the runs that nothing disturbed. FOLDER gets
-index.html (charts and tables), results.json (all rows of all processes), summary.csv, and for h5bench its own CSV files.
+index.html (charts and tables), results.json (all rows of all processes; until it is written, rows.jsonl), summary.csv, and for
+h5bench its own CSV files, of the median run.
 
 Exit codes: 0; 1: a run failed or read back other values than it wrote; 2: the configuration or the arguments ask for something
 that nmbench cannot do. A back end that is not built, or has no way to do a kernel, is in the tables with its reason.
@@ -20,6 +21,8 @@ the cluster (cmake -DNMBENCH_MPI=openmpi|mpich).
 What to distrust:
   - times on a shared or virtual machine: look at `disturbed` and at the spread; nmbench sees only its own node;
   - more processes than cores: they wait for each other, and back ends that wait busily take the cores of the others;
+  - MPI-IO: where arrays are written, PnetCDF, parallel netCDF-4 and parallel HDF5 run with both OMPIO and ROMIO of Open MPI; --hint
+    sets hints of all of them;
   - reads: they follow writes and come from memory, so all reads are warm;
   - a close without waiting for the device: no back end waits, but for the commits of those whose title says so;
   - `communication` of other libraries: calls of MPI seen from outside, without what MPI-IO sends inside itself;
@@ -110,7 +113,7 @@ def parse(arguments, programs_folder):
                         help="back ends; default: " + ",".join(BACKENDS))
     parser.add_argument("--pnetcdf", type=library, metavar="PATH", help="the libpnetcdf.so to use; default: the one that was found")
     parser.add_argument("--hint", type=hint, action="append", default=[], dest="hints", metavar="KEY=VALUE",
-                        help="a hint of MPI-IO for PnetCDF and parallel HDF5, e.g. cb_nodes=8")
+                        help="a hint of MPI-IO for PnetCDF, parallel netCDF-4 and parallel HDF5, e.g. cb_nodes=8")
     parser.add_argument("--library-level", type=labelled, action="append", default=[], dest="library_levels", metavar="[LABEL=]PATH",
                         help="a libpnetcdf.so in which each process defines its own objects (run paper)")
     parser.add_argument("--ranks", type=numbers, default=None, metavar="N,...",
