@@ -1,6 +1,9 @@
-// netCDF-4 by netCDF-C, one process for each file: Debian's netCDF-C has no parallel I/O. Each
-// sample is a group.
+// netCDF-4 by netCDF-C, serial or parallel: one source, compiled with either library. A serial file
+// is written by one process. Each sample is a group.
 #include <netcdf.h>
+#ifdef NMBENCH_PARALLEL_NETCDF
+#include <netcdf_par.h>
+#endif
 
 #include <map>
 
@@ -26,19 +29,37 @@ class NetCdf4 final : public Backend {
   NetCdf4() {
     const std::string version = nc_inq_libvers();
     traits_.library = "netCDF-C " + version.substr(0, version.find(' ')) + ", format netCDF-4";
+#ifdef NMBENCH_PARALLEL_NETCDF
+    traits_.library += ", parallel";
+    traits_.collective_definitions = true;
+#else
     traits_.shares_file = false;
+#endif
   }
   const Traits& traits() const override { return traits_; }
 
-  void create(const std::string& path, const FileOptions&) override {
-    clear();
+  void create(const std::string& path, const FileOptions& options) override {
+    start(options);
+#ifdef NMBENCH_PARALLEL_NETCDF
+    MPI_Info info = info_of(options);
+    check(nc_create_par(path.c_str(), NC_NETCDF4 | NC_CLOBBER, communicator(), info, &file_));
+    MPI_Info_free(&info);
+#else
     check(nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));
+#endif
     int old = 0;
     check(nc_set_fill(file_, NC_NOFILL, &old));
   }
-  void open(const std::string& path, const FileOptions&, bool writes) override {
-    clear();
-    check(nc_open(path.c_str(), writes ? NC_WRITE : NC_NOWRITE, &file_));
+  void open(const std::string& path, const FileOptions& options, bool writes) override {
+    start(options);
+    const int mode = writes ? NC_WRITE : NC_NOWRITE;
+#ifdef NMBENCH_PARALLEL_NETCDF
+    MPI_Info info = info_of(options);
+    check(nc_open_par(path.c_str(), mode, communicator(), info, &file_));
+    MPI_Info_free(&info);
+#else
+    check(nc_open(path.c_str(), mode, &file_));
+#endif
   }
   void end_define() override { check(nc_enddef(file_)); }
   void commit() override { check(nc_sync(file_)); }
@@ -148,14 +169,14 @@ class NetCdf4 final : public Backend {
       check(nc_def_var_chunking(group, id, NC_CONTIGUOUS, nullptr));
     }
     if (shape.deflate > 0) check(nc_def_var_deflate(group, id, 0, 1, shape.deflate));
-    arrays_.push_back({group, id});
+    add_array(shape, group, id);
     return static_cast<int>(arrays_.size()) - 1;
   }
   int find_array(const ArrayShape& shape) override {
     int group = 0, id = 0;
     check(nc_inq_grp_full_ncid(file_, ("/" + shape.group).c_str(), &group));
     check(nc_inq_varid(group, shape.name.c_str(), &id));
-    arrays_.push_back({group, id});
+    add_array(shape, group, id);
     return static_cast<int>(arrays_.size()) - 1;
   }
   void extend(const std::vector<int>&, std::uint64_t) override {}  // as values are put
@@ -181,8 +202,25 @@ class NetCdf4 final : public Backend {
                     bytes += length;
                   });
   }
+#ifdef NMBENCH_PARALLEL_NETCDF
+  void put_own(const std::vector<Put>& puts) override {
+    refuse_own();
+    Backend::put_own(puts);
+  }
+  void put_many(int array, const std::vector<Slab>& slabs, const std::byte* values,
+                std::size_t size) override {
+    refuse_own();
+    Backend::put_many(array, slabs, values, size);
+  }
+  static void refuse_own() {
+    int size = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size > 1) throw Refused("arrays that grow are written by collective calls only");
+  }
+#endif
   std::string notes() const override {
-    return "no parallel I/O; an element of 8 members is one more dimension";
+    return std::string(traits_.shares_file ? "" : "no parallel I/O; ") +
+           "an element of 8 members is one more dimension";
   }
 
  private:
@@ -204,7 +242,19 @@ class NetCdf4 final : public Backend {
     out->resize(count * size);
     check(nc_get_var(group, id, out->data()));
   }
-  void clear() {
+  // What grows, and what is compressed, is written by collective calls.
+  void add_array([[maybe_unused]] const ArrayShape& shape, int group, int id) {
+    arrays_.push_back({group, id});
+#ifdef NMBENCH_PARALLEL_NETCDF
+    const bool all = options_.collective_data || shape.unlimited || shape.deflate > 0;
+    check(nc_var_par_access(group, id, all ? NC_COLLECTIVE : NC_INDEPENDENT));
+#endif
+  }
+  MPI_Comm communicator() const {
+    return options_.file_per_process ? MPI_COMM_SELF : MPI_COMM_WORLD;
+  }
+  void start(const FileOptions& options) {
+    options_ = options;
     groups_.clear();
     dims_.clear();
     arrays_.clear();
@@ -251,6 +301,7 @@ class NetCdf4 final : public Backend {
   }
 
   Traits traits_;
+  FileOptions options_;
   int file_ = -1;
   std::map<std::string, int> groups_;
   std::map<std::pair<int, std::size_t>, int> dims_;

@@ -424,15 +424,21 @@ void run_read(Run& run) {
   run.row["verified"] = true;
 }
 
-void run_overwrite(Run& run) {
-  const Work work(run.job);
+namespace {
+
+// Puts values into arrays of a file that there is: over those that there are, or behind them.
+void run_put_again(Run& run, bool appends) {
+  Work work(run.job);
+  work.unlimited = appends;
   run.job.check_all_read();
   run.check_shares_file();
   check_can(run, work);
   if (work.memory != Pattern::kContiguous || work.file != Pattern::kContiguous)
-    throw Refused("overwrites only contiguous values by contiguous values, as h5bench does");
-  const Slab slab = work.slab(part_of(run));
-  const Particles particles(slab, work.arrays(0, parts_of(run))[0].lengths, work.memory, 1);
+    throw Refused("overwrites and appends only contiguous values, as h5bench does");
+  const int parts = parts_of(run), parts_after = appends ? 2 * parts : parts;
+  const std::uint64_t first = appends ? work.length_before(parts) : 0, version = appends ? 0 : 1;
+  const Slab slab = work.slab(part_of(run), first);
+  const Particles particles(slab, work.arrays(0, parts_after)[0].lengths, work.memory, version);
   run.barrier();
   run.meter.start();
   run.backend.open(run.path, run.options, true);
@@ -440,8 +446,9 @@ void run_overwrite(Run& run) {
   OpenArrays open(run, work.kept_open);
   for (std::uint64_t step = 0; step < work.steps; ++step) {
     std::vector<int> arrays;
-    for (const ArrayShape& shape : work.arrays(step, parts_of(run)))
+    for (const ArrayShape& shape : work.arrays(step, parts))
       arrays.push_back(run.backend.find_array(shape));
+    if (appends) run.backend.extend(arrays, 2 * first);
     run.meter.phase("metadata");
     particles.put(run.backend, arrays, slab);
     run.meter.phase("data");
@@ -451,44 +458,15 @@ void run_overwrite(Run& run) {
   run.backend.close();
   run.meter.phase("close");
   report_bytes(run, work, slab.elements());
-  if (work.verify) verify(run, work, 1, parts_of(run));
+  if (!work.verify) return;
+  verify(run, work, version, parts_after, first);
+  if (appends) verify(run, work, 0, parts_after);  // what was there before
 }
 
-void run_append(Run& run) {
-  Work work(run.job);
-  work.unlimited = true;
-  run.job.check_all_read();
-  run.check_shares_file();
-  check_can(run, work);
-  if (work.memory != Pattern::kContiguous || work.file != Pattern::kContiguous)
-    throw Refused("appends only contiguous values, as h5bench does");
-  const std::uint64_t before = work.lengths[0] * static_cast<std::uint64_t>(parts_of(run));
-  const Slab slab = work.slab(part_of(run), before);
-  const Particles particles(slab, work.arrays(0, 2 * parts_of(run))[0].lengths, work.memory, 0);
-  run.barrier();
-  run.meter.start();
-  run.backend.open(run.path, run.options, true);
-  run.meter.phase("open");
-  OpenArrays open(run, work.kept_open);
-  for (std::uint64_t step = 0; step < work.steps; ++step) {
-    std::vector<int> arrays;
-    for (const ArrayShape& shape : work.arrays(step, parts_of(run)))
-      arrays.push_back(run.backend.find_array(shape));
-    run.backend.extend(arrays, 2 * before);
-    run.meter.phase("metadata");
-    particles.put(run.backend, arrays, slab);
-    run.meter.phase("data");
-    open.add(arrays);
-    compute(work, step, run);
-  }
-  run.backend.close();
-  run.meter.phase("close");
-  report_bytes(run, work, slab.elements());
-  if (work.verify) {
-    verify(run, work, 0, 2 * parts_of(run), before);  // what was appended
-    verify(run, work, 0, 2 * parts_of(run));          // and what was there before
-  }
-}
+}  // namespace
+
+void run_overwrite(Run& run) { run_put_again(run, false); }
+void run_append(Run& run) { run_put_again(run, true); }
 
 // h5bench's `metadata`: steps and arrays of small matrices that a grid of processes writes and
 // reads.

@@ -7,7 +7,8 @@
 
 Each kernel is one source, linked with each library. Runs of the back ends alternate; each run is a new process (or MPI job) with
 a new file; a time is that of the slowest process; a figure is the median of the runs that nothing disturbed. FOLDER gets
-index.html (charts and tables), results.json (all rows of all processes), summary.csv, and for h5bench its own CSV files.
+index.html (charts and tables), results.json (all rows of all processes; until it is written, rows.jsonl), summary.csv, and for
+h5bench its own CSV files, of the median run.
 
 Exit codes: 0; 1: a run failed or read back other values than it wrote; 2: the configuration or the arguments ask for something
 that nmbench cannot do. A back end that is not built, or has no way to do a kernel, is in the tables with its reason.
@@ -21,6 +22,8 @@ the cluster (cmake -DNMBENCH_MPI=openmpi|mpich).
 What to distrust:
   - times on a shared or virtual machine: look at `disturbed` and at the spread; nmbench sees only its own node;
   - more processes than cores: they wait for each other, and back ends that wait busily take the cores of the others;
+  - MPI-IO: where arrays are written, PnetCDF, parallel netCDF-4 and parallel HDF5 run with both OMPIO and ROMIO of Open MPI; --hint
+    sets hints of all of them;
   - reads: they follow writes and come from memory, so all reads are warm;
   - a close without waiting for the device: no back end waits, but for the commits of those whose title says so;
   - `communication` of other libraries: calls of MPI seen from outside, without what MPI-IO sends inside itself;
@@ -113,7 +116,7 @@ def parse(arguments, programs_folder):
                         help="back ends; default: " + ",".join(BACKENDS))
     parser.add_argument("--pnetcdf", type=library, metavar="PATH", help="the libpnetcdf.so to use; default: the one that was found")
     parser.add_argument("--hint", type=hint, action="append", default=[], dest="hints", metavar="KEY=VALUE",
-                        help="a hint of MPI-IO for PnetCDF and parallel HDF5, e.g. cb_nodes=8")
+                        help="a hint of MPI-IO for PnetCDF, parallel netCDF-4 and parallel HDF5, e.g. cb_nodes=8")
     parser.add_argument("--library-level", type=labelled, action="append", default=[], dest="library_levels", metavar="[LABEL=]PATH",
                         help="a libpnetcdf.so in which each process defines its own objects (run paper)")
     parser.add_argument("--ranks", type=numbers, default=None, metavar="N,...",
@@ -156,9 +159,8 @@ def lost_bytes(step, result, path):
     return f"{put:,} bytes were put, but the file has {found:,}: {result['output'][-300:]}" if found < put else ""
 
 
-def run_case(case, programs, folder, scratch, o, report):
-    """Rows of all runs of a case."""
-    rows = []
+def run_case(case, programs, folder, scratch, o, report, rows):
+    """Adds the rows of all runs of a case."""
     names = {step.name: case.files.get(step.name, "file") for step in case.steps}
     missing = [variant for variant in case.variants if not programs.has(variant.backend)]
     present = [variant for variant in case.variants if variant not in missing]
@@ -207,7 +209,17 @@ def run_case(case, programs, folder, scratch, o, report):
             if not o.keep or run + 1 < o.runs:
                 for path in paths.values():
                     remove(path)
-    return rows
+
+
+def write_h5bench(folder, case, rows):
+    """h5bench's CSV file of each step that has one, of the median run of each variant."""
+    for step in case.steps:
+        for variant in case.variants if step.csv else ():
+            row = results.median_run([row for row in rows if (row["step"], row["variant"], row["processes"]) == (step.name, variant.name, case.ranks)])
+            if row:
+                into = folder / variant.name / step.name
+                into.mkdir(parents=True, exist_ok=True)
+                results.h5bench_csv(into / Path(step.csv).name, step, row)
 
 
 def run_readme(o, source, tree):
@@ -277,27 +289,28 @@ def main(arguments=None, programs_folder=None, build="", source="", tree=""):
 
     if not any(case.variants for case in cases):
         fail("none of --peers can do this")
-    last = {}
-
     def report(row, step):
         said = f"{results.slowest(row):10.4f} s" if row["status"] == "ok" else f"{row['status']}: {row['reason']}"
         disturbed = {True: " (disturbed)", None: " (not known whether disturbed)"}.get(row["disturbed"], "") if row["status"] == "ok" else ""
         print(f"{row['case']} {row['step']}, {row['processes']} ranks, {row['variant']}, run {row['run'] + 1}: {said}{disturbed}",
               flush=True)
-        if step.csv and row["status"] == "ok":
-            last[(step.name, row["variant"])] = (step, row)
+        lines.write(json.dumps(row) + "\n")
+        lines.flush()
 
-    rows = []
+    rows, found = [], []
     where = {**results.machine(directory, programs.env), "build": build}
-    for case in cases:
-        rows += run_case(case, programs, directory, scratch, o, report)
+    kept = o.out / "rows.jsonl"  # if not even the end of this program can write results.json
+    try:
+        with open(kept, "w") as lines:
+            for case in cases:
+                run_case(case, programs, directory, scratch, o, report, rows)
+    finally:
         found = results.summaries(rows)
         where["mpi"] = results.mpi_of(rows)
-        results.write_json(o.out / "results.json", rows, found, options_of(o), where)  # what there is, if the job ends here
-    for (name, variant), (step, row) in last.items():
-        folder = o.out / variant / name
-        folder.mkdir(parents=True, exist_ok=True)
-        results.h5bench_csv(folder / Path(step.csv).name, step, row)
+        results.write_json(o.out / "results.json", rows, found, options_of(o), where)
+        kept.unlink()
+    for case in cases:
+        write_h5bench(o.out, case, rows)
     results.write_csv(o.out / "summary.csv", found)
     charts.write_page(o.out, cases, found, f"nmbench {said_options(arguments or sys.argv[1:])}", where)
     shutil.rmtree(scratch)

@@ -1,5 +1,6 @@
 """The programs of the back ends: which there are, how they are started, and what one run of a kernel gave."""
 
+import functools
 import json
 import os
 import platform
@@ -14,10 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 # Names on the command line, and what they are called in tables.
-BACKENDS = {"nmb": "NMB", "pnetcdf": "CDF-5 (PnetCDF)", "netcdf4": "netCDF-4 (netCDF-C)", "hdf5": "HDF5, serial",
+BACKENDS = {"nmb": "NMB", "pnetcdf": "CDF-5 (PnetCDF)", "netcdf4": "netCDF-4 (netCDF-C)", "netcdf4-parallel": "netCDF-4, parallel",
+            "hdf5": "HDF5, serial",
             "hdf5-parallel": "HDF5, parallel", "lmdb": "LMDB", "files": "plain files",
             "prototype": "new format (the paper's prototype)"}
-MPI_IO = ("pnetcdf", "hdf5-parallel", "prototype")  # back ends that get --hint, and for which Open MPI has a choice of MPI-IO
+MPI_IO = ("pnetcdf", "netcdf4-parallel", "hdf5-parallel", "prototype")  # back ends that get --hint, and for which Open MPI has a choice of MPI-IO
 PATIENCE = 15  # seconds that a program has to end when it is told to
 OUTPUT = 2000  # characters of what a program says that are kept
 REFUSED = 3  # exit code of a program whose library has no way to do what is asked
@@ -56,6 +58,7 @@ class Programs:
         places = [self.folder.parents[2] / "bin" / name, self.folder.parents[2] / "tools" / name]
         return next((place for place in places if place.exists()), name)
 
+    @functools.cached_property
     def mpi(self):
         """openmpi or mpich: the library that the programs are linked with."""
         done = subprocess.run(["ldd", self.path("files")], capture_output=True, text=True)
@@ -63,7 +66,7 @@ class Programs:
 
     def romio(self):
         """The name that Open MPI has for ROMIO; empty: it has none, or the user chose (OMPI_MCA_io)."""
-        if self.mpi() != "openmpi" or "OMPI_MCA_io" in os.environ or not shutil.which("ompi_info"):
+        if self.mpi != "openmpi" or "OMPI_MCA_io" in os.environ or not shutil.which("ompi_info"):
             return ""
         done = subprocess.run(["ompi_info", "--parsable", "--param", "io", "all"], capture_output=True, text=True)
         found = re.search(r"^mca:io:(romio\w*):", done.stdout, re.M)
@@ -72,7 +75,7 @@ class Programs:
     def usual_launcher(self):
         if "SLURM_JOB_ID" in os.environ and shutil.which("srun"):
             return "srun -n {ranks}"
-        name = f"mpiexec.{self.mpi()}"
+        name = f"mpiexec.{self.mpi}"
         return f"{name if shutil.which(name) else 'mpiexec'} -n {{ranks}}"
 
     def command(self, backend, ranks, job, out):

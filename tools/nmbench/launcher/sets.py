@@ -106,7 +106,7 @@ def cgns(options):
     steps = [Step("write", "small_arrays", {**job, "step": "write"}, measured=False, ranks=1)]
     for name, way in (("each reads", "each"), ("read together", "collective"), ("one reads and sends", "one_reads")):
         steps.append(Step(name, "small_arrays", {**job, "step": "read", "way": way, "verify": options.verify}))
-    variants = backends(options, "nmb", "pnetcdf", "hdf5-parallel", "hdf5", "netcdf4", "files")
+    variants = backends(options, "nmb", "pnetcdf", "hdf5-parallel", "hdf5", "netcdf4", "netcdf4-parallel", "files")
     if "hdf5-parallel" in options.peers:
         variants.append(Variant("hdf5-parallel-compact", "HDF5, parallel, compact arrays", "hdf5-parallel", {"compact": True}))
     return [Case("cgns", f"{bases} bases of {zones} zones: all processes read all small arrays", ranks, steps, variants) for ranks in options.ranks]
@@ -117,7 +117,7 @@ def same_values(options):
     arrays = scaled(1000, options)
     job = {"arrays": arrays, "length": 5, "verify": options.verify}
     return [Case("same-values", f"all processes put the same 40 bytes into each of {arrays:,} arrays", ranks,
-                 [Step("put", "same_values", job)], array_variants(options, "nmb", "pnetcdf", "hdf5-parallel", "files"))
+                 [Step("put", "same_values", job)], array_variants(options, "nmb", "pnetcdf", "netcdf4-parallel", "hdf5-parallel", "files"))
             for ranks in options.ranks]
 
 
@@ -143,7 +143,7 @@ def arrays(options):
         "file-per-process": [Step("write", "write", {**one, "file_per_process": True}),
                              Step("read", "read", {**one, "file_per_process": True})],
     }
-    variants = array_variants(options, "nmb", "pnetcdf", "netcdf4", "hdf5", "hdf5-parallel", "files")
+    variants = array_variants(options, "nmb", "pnetcdf", "netcdf4", "netcdf4-parallel", "hdf5", "hdf5-parallel", "files")
     cases = [Case(f"arrays-{name}", f"8 arrays, {steps[0].job['steps']} steps: {name}", ranks, steps, variants)
              for ranks in options.ranks for name, steps in chains.items()]
     for ranks in options.ranks:
