@@ -49,14 +49,17 @@ void fields(Fields& all, PlacedPart& part) {
   all(part.id, part.records, part.places, part.skipped, part.replaced);
 }
 
+bool waits(const BlockState& block) {
+  const ExtentState* const extent = block.values.extent();
+  return !block.is_removed() && extent && extent->needs_places();
+}
+
 // The steps of place_values(), in their order. Collective.
 class WaitingValues {
  public:
   explicit WaitingValues(WriterCore& writer) : w_(writer) {}
 
-  Status place() {
-    NMB_ASSIGN(const bool any, w_.ranks.any(std::ranges::any_of(
-                                   w_.blocks.touched, [&](BlockId id) { return waits(id); })));
+  Status place(bool any) {
     if (any) NMB_TRY(place_all());
     w_.blocks.mark_placed();
     return {};
@@ -87,17 +90,11 @@ class WaitingValues {
     bool among_others;
   };
 
-  bool waits(BlockId id) const {
-    const BlockState& block = w_.blocks[id];
-    const ExtentState* const extent = block.values.extent();
-    return !block.is_removed() && extent && extent->needs_places();
-  }
-
   Result<Inbox<WaitingPart>> ask_primaries() {
     Outbox<WaitingPart> out;
     for (BlockId id : w_.blocks.touched) {
-      if (!waits(id)) continue;
       const BlockState& block = w_.blocks[id];
+      if (!waits(block)) continue;
       const ExtentState& extent = *block.values.extent();
       if (block.kept) {
         kept_[id].push_back({{w_.ranks.own(), id}, extent.unplaced(), extent.staged(), {}});
@@ -219,6 +216,15 @@ class WaitingValues {
 
 }  // namespace
 
-Status place_values(WriterCore& w) { return WaitingValues(w).place(); }
+bool has_waiting_values(const WriterCore& w) {
+  return std::ranges::any_of(w.blocks.touched, [&](BlockId id) { return waits(w.blocks[id]); });
+}
+
+Status place_values(WriterCore& w, bool any) { return WaitingValues(w).place(any); }
+
+Status place_values(WriterCore& w) {
+  NMB_ASSIGN(const bool any, w.ranks.any(has_waiting_values(w)));
+  return place_values(w, any);
+}
 
 }  // namespace nmb

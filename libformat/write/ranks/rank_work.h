@@ -53,6 +53,20 @@ class RankWork {
     return ranks_.all_reduce(std::move(value), combine);
   }
   Result<bool> any(bool mine) { return ranks_.all_reduce(mine, std::logical_or<>()); }
+  // Works like agree() and then combine(), with the messages of combine() alone unless a rank has
+  // failed.
+  template <class T, class Combine>
+  Result<T> agree_and_combine(const Status& status, T mine, Combine combine) {
+    struct Both {
+      bool failed;
+      T value;
+    };
+    NMB_ASSIGN(Both all, ranks_.all_reduce(Both{!status.ok(), mine}, [&](Both a, Both b) {
+      return Both{a.failed || b.failed, combine(a.value, b.value)};
+    }));
+    if (all.failed) return ranks_.agree(status);
+    return all.value;
+  }
   template <class T>
   Result<T> sum(T mine) {
     return ranks_.all_reduce(mine, std::plus<>());
