@@ -57,15 +57,7 @@ class RankWork {
   // failed.
   template <class T, class Combine>
   Result<T> agree_and_combine(const Status& status, T mine, Combine combine) {
-    struct Both {
-      bool failed;
-      T value;
-    };
-    NMB_ASSIGN(Both all, ranks_.all_reduce(Both{!status.ok(), mine}, [&](Both a, Both b) {
-      return Both{a.failed || b.failed, combine(a.value, b.value)};
-    }));
-    if (all.failed) return ranks_.agree(status);
-    return all.value;
+    return ranks_.agree_and_reduce(status, mine, combine);
   }
   template <class T>
   Result<T> sum(T mine) {
