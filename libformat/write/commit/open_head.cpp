@@ -157,6 +157,9 @@ Result<Head> settle_head(WriterCore& w) {
     restores(joined_text("the trailer at ", superblock.trailer_position()));
     NMB_TRY(w.file->write_at(superblock.trailer_position(), head.superblock_bytes));
   }
+  // The trailer, and what an adopted generation has, must be on the device before the head names
+  // them: a killed program may have left them in memory.
+  if (!restored.empty() || differs(0, kDictionaryPosition)) NMB_TRY(sync());
   for (const std::size_t at : {kFirstSlot, kFirstSlot + kSlotUnit}) {
     if (!differs(at, at + kSlotUnit)) continue;
     restores(joined_text("the slot at ", at));
