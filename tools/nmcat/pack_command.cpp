@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -687,6 +689,7 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
   const Status status =
       run_on_ranks(tool_, tool_.app(), parts, needs, [&](Communicator& ranks, unsigned threads) {
         NMB_TRY(added);
+        const auto begin = std::chrono::steady_clock::now();
         if (launched_ranks() > 1) NMB_TRY(gather_inputs_of_first(ranks));
         NMB_TRY(ranks.first([&] { return check_files(); }));
         PackOptions options = options_;
@@ -697,7 +700,10 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
           join->history = history_line("nmcat", decisive_options(), options_.inputs);
         if (ranks.rank() == 0) {
           options.writer.progress = progress.callback();
-          return pack(options, report, ranks);
+          Status packed = pack(options, report, ranks);
+          seconds_ =
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+          return packed;
         }
         if (!ranks.shares_memory()) *tells = false;
         PackReport other;
@@ -846,7 +852,8 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                {"bytes_in", report.bytes_in},
                {"bytes_out", report.bytes_out},
                {"value_bytes", report.value_bytes},
-               {"linked_bytes", report.linked_bytes}});
+               {"linked_bytes", report.linked_bytes},
+               {"seconds", std::round(seconds_ * 1e6) / 1e6}});
   json.update(totals_json(report.totals));
   json.update({{"without_statistics", report.without_statistics},
                {"decompressed", report.decompressed},

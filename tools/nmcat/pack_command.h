@@ -82,6 +82,7 @@ class PackCommand {
   RecordedDigests digest_ = RecordedDigests::kNone;
   std::vector<std::string> losses_;       // messages about content that OUT does not have
   std::vector<std::string> not_written_;  // warnings about content that an HDF5 OUT never has
+  double seconds_ = 0;                    // the merge's, after the ranks have started
   bool no_sync_ = false, no_history_ = false;
   std::string block_list_;  // --blocks-from in reports: the number of names and their SHA-256
   bool resume_ = false, no_provenance_ = false, no_lock_ = false, no_originals_ = false;
