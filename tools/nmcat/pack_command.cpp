@@ -674,14 +674,24 @@ Result<bool> PackCommand::selects_from_one_archive(const PackOptions& options) c
   return kind == FileKind::kNmb;
 }
 
+// Returns whether the first input is an HDF5 file. Problems of an input are reported later.
+bool PackCommand::begins_with_hdf5() const {
+  if (options_.inputs.empty()) return false;
+  const Result<std::unique_ptr<FileSource>> file = FileSource::open(options_.inputs.front());
+  if (!file.ok()) return false;
+  const Result<FileKind> kind = kind_of(**file);
+  return kind.ok() && *kind == FileKind::kHdf5;
+}
+
 // Sets *tells to false in each process that prints no messages. Only one process prints them.
 Status PackCommand::merge(PackReport* report, bool* tells) {
   const Status added = add_outputs();
   Progress progress(tool_, "moving values");
   const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
   // Except with mode pack, inputs share blocks, so one rank plans all blocks. In a single process,
-  // the threads of this rank move the values.
-  const std::size_t parts = packs() && !options_.subset ? options_.inputs.size() : 1;
+  // the threads of this rank move the values. HDF5 files take long to read, so ranks share them.
+  const bool has_shares = packs() || begins_with_hdf5();
+  const std::size_t parts = has_shares && !options_.subset ? options_.inputs.size() : 1;
   if (options_.hdf5)
     options_.hdf5->on_losses = [&](const FileReader& between, const Hdf5Losses& lost) {
       return accept_losses(between, lost, report);

@@ -40,6 +40,7 @@ class PackCommand {
   Status read_block_list();
   std::string needs_pack(const char* option) const;
   std::string hint_of_digest() const;
+  bool begins_with_hdf5() const;
   Result<bool> selects_from_one_archive(const PackOptions& options) const;
   Status take_run();
   Status accept_losses(const FileReader& between, const Hdf5Losses& lost, PackReport* report);
