@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -672,14 +674,24 @@ Result<bool> PackCommand::selects_from_one_archive(const PackOptions& options) c
   return kind == FileKind::kNmb;
 }
 
+// Returns whether the first input is an HDF5 file. Problems of an input are reported later.
+bool PackCommand::begins_with_hdf5() const {
+  if (options_.inputs.empty()) return false;
+  const Result<std::unique_ptr<FileSource>> file = FileSource::open(options_.inputs.front());
+  if (!file.ok()) return false;
+  const Result<FileKind> kind = kind_of(**file);
+  return kind.ok() && *kind == FileKind::kHdf5;
+}
+
 // Sets *tells to false in each process that prints no messages. Only one process prints them.
 Status PackCommand::merge(PackReport* report, bool* tells) {
   const Status added = add_outputs();
   Progress progress(tool_, "moving values");
   const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
   // Except with mode pack, inputs share blocks, so one rank plans all blocks. In a single process,
-  // the threads of this rank move the values.
-  const std::size_t parts = packs() && !options_.subset ? options_.inputs.size() : 1;
+  // the threads of this rank move the values. HDF5 files take long to read, so ranks share them.
+  const bool has_shares = packs() || begins_with_hdf5();
+  const std::size_t parts = has_shares && !options_.subset ? options_.inputs.size() : 1;
   if (options_.hdf5)
     options_.hdf5->on_losses = [&](const FileReader& between, const Hdf5Losses& lost) {
       return accept_losses(between, lost, report);
@@ -687,6 +699,7 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
   const Status status =
       run_on_ranks(tool_, tool_.app(), parts, needs, [&](Communicator& ranks, unsigned threads) {
         NMB_TRY(added);
+        const auto begin = std::chrono::steady_clock::now();
         if (launched_ranks() > 1) NMB_TRY(gather_inputs_of_first(ranks));
         NMB_TRY(ranks.first([&] { return check_files(); }));
         PackOptions options = options_;
@@ -697,7 +710,10 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
           join->history = history_line("nmcat", decisive_options(), options_.inputs);
         if (ranks.rank() == 0) {
           options.writer.progress = progress.callback();
-          return pack(options, report, ranks);
+          Status packed = pack(options, report, ranks);
+          seconds_ =
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+          return packed;
         }
         if (!ranks.shares_memory()) *tells = false;
         PackReport other;
@@ -846,7 +862,8 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                {"bytes_in", report.bytes_in},
                {"bytes_out", report.bytes_out},
                {"value_bytes", report.value_bytes},
-               {"linked_bytes", report.linked_bytes}});
+               {"linked_bytes", report.linked_bytes},
+               {"seconds", std::round(seconds_ * 1e6) / 1e6}});
   json.update(totals_json(report.totals));
   json.update({{"without_statistics", report.without_statistics},
                {"decompressed", report.decompressed},

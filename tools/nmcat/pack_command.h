@@ -40,6 +40,7 @@ class PackCommand {
   Status read_block_list();
   std::string needs_pack(const char* option) const;
   std::string hint_of_digest() const;
+  bool begins_with_hdf5() const;
   Result<bool> selects_from_one_archive(const PackOptions& options) const;
   Status take_run();
   Status accept_losses(const FileReader& between, const Hdf5Losses& lost, PackReport* report);
@@ -82,6 +83,7 @@ class PackCommand {
   RecordedDigests digest_ = RecordedDigests::kNone;
   std::vector<std::string> losses_;       // messages about content that OUT does not have
   std::vector<std::string> not_written_;  // warnings about content that an HDF5 OUT never has
+  double seconds_ = 0;                    // the merge's, after the ranks have started
   bool no_sync_ = false, no_history_ = false;
   std::string block_list_;  // --blocks-from in reports: the number of names and their SHA-256
   bool resume_ = false, no_provenance_ = false, no_lock_ = false, no_originals_ = false;

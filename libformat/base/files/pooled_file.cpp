@@ -37,28 +37,37 @@ std::size_t FilePool::most_files() {
   return static_cast<std::size_t>(std::clamp<rlim_t>(free / 2, 1, kMost));
 }
 
+// Opens and closes files without the mutex, so that other threads need not wait for that.
 Result<std::shared_ptr<const FileSource>> FilePool::use(const PooledFile& file) {
-  std::lock_guard lock(mutex_);
-  if (file.source_) {
-    uses_.splice(uses_.begin(), uses_, file.use_);
-    return file.source_;
+  PooledFile::Unchanged unchanged;
+  {
+    std::lock_guard lock(mutex_);
+    if (file.source_) {
+      uses_.splice(uses_.begin(), uses_, file.use_);
+      return file.source_;
+    }
+    unchanged = file.unchanged_;
   }
   NMB_ASSIGN(std::shared_ptr<const FileSource> source, file.opener_());
-  NMB_TRY(file.check(*source, file.unchanged_));
-  keep(file, source);
+  NMB_TRY(file.check(*source, unchanged));
+  const Sources closed = keep(file, source);
   return source;
 }
 
-// Adds an opened file to the pool, and closes the least recently used files if too many are open.
-// The caller must hold the mutex.
-void FilePool::keep(const PooledFile& file, std::shared_ptr<const FileSource> source) {
+// Adds an opened file to the pool, unless another thread has opened it too. Returns the least
+// recently used files, which the caller closes, if too many are open.
+FilePool::Sources FilePool::keep(const PooledFile& file, std::shared_ptr<const FileSource> source) {
+  Sources closed;
+  std::lock_guard lock(mutex_);
+  if (file.source_) return closed;
   file.source_ = std::move(source);
   uses_.push_front(&file);
   file.use_ = uses_.begin();
   while (uses_.size() > limit_) {
-    uses_.back()->source_.reset();
+    closed.push_back(std::move(uses_.back()->source_));
     uses_.pop_back();
   }
+  return closed;
 }
 
 Result<std::shared_ptr<PooledFile>> PooledFile::open(const std::string& path,
@@ -72,8 +81,7 @@ Result<std::shared_ptr<PooledFile>> PooledFile::open_and_keep(std::shared_ptr<Fi
                                                               Opener opener) {
   NMB_ASSIGN(std::shared_ptr<const FileSource> source, opener());
   std::shared_ptr<PooledFile> file(new PooledFile(*source, std::move(pool), std::move(opener)));
-  std::lock_guard lock(file->pool_->mutex_);
-  file->pool_->keep(*file, std::move(source));
+  const FilePool::Sources closed = file->pool_->keep(*file, std::move(source));
   return file;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "files/files.h"
 
@@ -26,7 +27,8 @@ class FilePool {
 
  private:
   friend class PooledFile;
-  void keep(const PooledFile& file, std::shared_ptr<const FileSource> source);
+  using Sources = std::vector<std::shared_ptr<const FileSource>>;
+  Sources keep(const PooledFile& file, std::shared_ptr<const FileSource> source);
   std::mutex mutex_;
   std::size_t limit_;
   std::list<const PooledFile*> uses_;  // the most recently used first

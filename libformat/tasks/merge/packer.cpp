@@ -18,6 +18,7 @@
 #include "merge/storing/planned_blocks.h"
 #include "merge/storing/shared_names.h"
 #include "merge/storing/tagger.h"
+#include "merge/storing/window_jobs.h"
 #include "merge/uniting/chunk_jobs.h"
 #include "merge/uniting/described_inputs.h"
 #include "merge/uniting/input_describer.h"
@@ -169,7 +170,9 @@ class Packer : public MergeStep {
   // Collective. Rank 0 unites the blocks. Meanwhile, the other ranks encode chunks for rank 0.
   Status unite_blocks(Status* planned) {
     if (!unions_)
-      return serve_chunk_jobs(ranks_, {options_.writer.threads, options_.writer.cancel});
+      return serve_jobs(ranks_, [this](std::span<const std::byte> job) {
+        return encode_chunks(job, {options_.writer.threads, options_.writer.cancel});
+      });
     if (planned->ok()) *planned = finish_unions();
     return helpers_.end();
   }
@@ -178,12 +181,20 @@ class Packer : public MergeStep {
   Status finish_unions() {
     std::vector<std::size_t> usable;
     for (const PackSource& source : report_.sources) usable.push_back(source.index);
-    try {
+    return on_first([&] {
       return unions_->finish(usable, planned_   ? static_cast<MergeSink&>(*planned_)
                                      : classic_ ? static_cast<MergeSink&>(*classic_)
                                                 : *blocks_);
+    });
+  }
+
+  // Runs work on rank 0. An exception must not leave this rank, because the other ranks wait for
+  // helpers_.end().
+  template <class Work>
+  static Status on_first(const Work& work) {
+    try {
+      return work();
     } catch (const std::bad_alloc&) {
-      // The exception must not leave this rank, because the other ranks wait for helpers_.end().
       return Status(Code::kLimit, "out of memory");
     }
   }
@@ -316,7 +327,7 @@ class Packer : public MergeStep {
   // Collective.
   Status write() {
     NMB_TRY(ranks_.agree(blocks_->finish_inputs()));
-    NMB_TRY(ranks_.agree(blocks_->code_values()));
+    NMB_TRY(ranks_.agree(code_values()));
     NMB_TRY(writer_->end_define());
     NMB_TRY(ranks_.agree(blocks_->take_values()));
     NMB_TRY(ranks_.agree(store_provenance()));
@@ -337,6 +348,19 @@ class Packer : public MergeStep {
     NMB_ASSIGN(report_.without_statistics,
                ranks_.all_reduce(writer_->without_statistics(), std::plus<>()));
     return {};
+  }
+
+  // Collective. If rank 0 has all blocks, the other ranks encode windows of values for it.
+  Status code_values() {
+    if (options_.packs()) return blocks_->code_values(nullptr);
+    if (ranks_.rank() != 0)
+      return serve_jobs(ranks_, [this](std::span<const std::byte> job) {
+        return encode_windows(job, inputs_.from(),
+                              {options_.writer.threads, options_.writer.cancel});
+      });
+    const Status coded = on_first([this] { return blocks_->code_values(&helpers_); });
+    const Status ended = helpers_.end();
+    return coded.ok() ? ended : coded;
   }
 
   Status store_provenance() {

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <iterator>
+#include <thread>
 #include <vector>
 
 #include "support/programs.h"
@@ -133,6 +135,51 @@ TEST_F(PooledFileTest, CallerIsNotAskedAboutAnOldFileThatStayed) {
     EXPECT_TRUE((*kept)->check_unchanged().ok());
     EXPECT_EQ(asked, most + 1) << name;
   }
+}
+
+TEST_F(PooledFileTest, ThreadsOpenAtTheSameTime) {
+  std::atomic<int> opening = 0;
+  std::vector<std::shared_ptr<PooledFile>> files;
+  for (const char* name : {"one", "two"}) {
+    test::write_file(path_of(name), name);
+    files.push_back(*PooledFile::open_and_keep(pool_, [&, path = path_of(name)] {
+      // From the second time on, waits until both files are being opened.
+      if (++opening > 2)
+        for (int i = 0; i < 5000 && opening < 4; ++i)
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return FileSource::open(path);
+    }));
+  }
+  const std::size_t before = open_descriptors();
+  std::vector<std::shared_ptr<PooledFile>> others;  // for which they are closed
+  for (const char* other : {"a", "b", "c"}) text_of(*others.emplace_back(file(other, other)));
+  {
+    const std::jthread other([&] { EXPECT_EQ(text_of(*files[0]), "one"); });
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(text_of(*files[1]), "two");
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+  }
+  EXPECT_LE(open_descriptors(), before + 1);
+}
+
+// A file that two threads open at once is kept once.
+TEST_F(PooledFileTest, ThreadsOpenTheSameFile) {
+  const std::size_t before = open_descriptors();
+  {
+    auto one = file("one", "text");
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&, i] {
+        const auto own = file("own" + std::to_string(i), "own");
+        for (int k = 0; k < 100; ++k) {
+          EXPECT_EQ(text_of(*one), "text");
+          EXPECT_EQ(text_of(*own), "own");
+        }
+      });
+    threads.clear();
+    EXPECT_LE(open_descriptors(), before + 3);
+  }
+  EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST_F(PooledFileTest, FileThatIsGoneIsTold) {

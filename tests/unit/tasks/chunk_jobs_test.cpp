@@ -42,7 +42,9 @@ class JoinedArray {
     for (int rank = 1; rank < size; ++rank)
       others.emplace_back([end = std::move(ends[static_cast<std::size_t>(rank)])]() mutable {
         Communicator ranks(std::move(end));
-        EXPECT_TRUE(serve_chunk_jobs(ranks, {2}).ok());
+        EXPECT_TRUE(serve_jobs(ranks, [](std::span<const std::byte> job) {
+                      return encode_chunks(job, {2});
+                    }).ok());
       });
     Communicator ranks(std::move(ends[0]));
     RankHelpers helpers(ranks);

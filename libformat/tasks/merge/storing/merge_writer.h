@@ -42,8 +42,10 @@ class MergeWriter final : public MergeSink, public MergeStep {
                   replaced_tags = 0;
   };
   const Counts& counts() const { return counts_; }
-  // Encodes values; call this before end_define().
-  Status code_values() { return storage_.code_all(writer_, parts_, sources_); }
+  // Encodes values; call this before end_define(). helpers: see ValueStorage::code_all().
+  Status code_values(ChunkHelpers* helpers) {
+    return storage_.code_all(writer_, parts_, sources_, helpers);
+  }
   // Passes the values of all parts to the writer. Call this after end_define().
   Status take_values();
 

@@ -5,10 +5,13 @@
 #include <utility>
 
 #include "extent/piece_codec.h"
+#include "merge/reading/input_shares.h"
+#include "merge/storing/window_jobs.h"
 #include "origins/value_mover.h"
 #include "parallel/workers.h"
 #include "sources/value_source.h"
 #include "wire/codecs.h"
+#include "wire/memory_budget.h"
 
 namespace nmb {
 
@@ -101,6 +104,81 @@ Status ValueCoder::code_window(const ValuesToCode& block, Window* window,
   return spool(stored, window);
 }
 
+Status ValueCoder::code_here(std::span<const ValuesToCode> all, const Windows& windows) {
+  std::atomic<std::size_t> next{0};
+  return share_work(std::min<std::size_t>(rules_.threads, windows.size()),
+                    [&](const std::atomic<bool>& stop) -> Status {
+                      std::vector<std::byte> values;
+                      for (std::size_t i; !stop && (i = next++) < windows.size();) {
+                        if (rules_.cancel && rules_.cancel->load())
+                          return Status(Code::kIo, "interrupted");
+                        NMB_TRY(code_window(all[windows[i]->block], windows[i], values));
+                      }
+                      return {};
+                    });
+}
+
+Result<std::vector<std::byte>> ValueCoder::job_of(std::span<const ValuesToCode> all,
+                                                  const Windows& windows) const {
+  std::vector<WindowJob> jobs;
+  for (auto first = windows.begin(); first != windows.end();) {
+    const ValuesToCode& block = all[(*first)->block];
+    const auto end = std::find_if(first, windows.end(),
+                                  [&](const Window* w) { return w->block != (*first)->block; });
+    const ByteRange wanted{(*first)->from, (*(end - 1))->to};
+    NMB_ASSIGN(auto sent, send_values(*block.values, wanted));
+    if (!sent) return std::vector<std::byte>();
+    WindowJob& job = jobs.emplace_back(WindowJob{block.codec, block.level, {}, *std::move(sent)});
+    for (; first != end; ++first) job.windows.push_back({(*first)->from, (*first)->to});
+  }
+  return message_of(jobs);
+}
+
+Status ValueCoder::share(std::span<const ValuesToCode> all, std::span<Window* const> windows) {
+  const std::size_t helpers = rules_.helpers ? rules_.helpers->count() : 0;
+  Windows own, shared;
+  for (Window* const window : windows) {
+    const ValuesToCode& block = all[window->block];
+    const bool is_shared = helpers > 0 && block.codec != PieceCodec::kNone &&
+                           !block.values->is_unallocated(window->from, window->to - window->from);
+    (is_shared ? shared : own).push_back(window);
+  }
+  std::vector<std::uint64_t> bytes;
+  for (const Window* window : shared) bytes.push_back(window->to - window->from);
+  const std::vector<std::size_t> ends = share_ends(bytes, helpers + 1);
+  own.insert(own.end(), shared.begin(), shared.begin() + static_cast<std::ptrdiff_t>(ends[0]));
+  std::vector<std::vector<std::byte>> jobs(helpers);
+  std::vector<Windows> sent(helpers);
+  for (std::size_t i = 0; i < helpers; ++i) {
+    Windows part(shared.begin() + static_cast<std::ptrdiff_t>(ends[i]),
+                 shared.begin() + static_cast<std::ptrdiff_t>(ends[i + 1]));
+    // If the values cannot be described, this rank reads them and reports the error.
+    if (Result<std::vector<std::byte>> job = job_of(all, part); !part.empty() && job.ok())
+      jobs[i] = *std::move(job);
+    if (jobs[i].empty())
+      own.insert(own.end(), part.begin(), part.end());
+    else
+      sent[i] = std::move(part);
+  }
+  if (std::ranges::all_of(jobs, [](const auto& job) { return job.empty(); }))
+    return code_here(all, own);
+  NMB_TRY(rules_.helpers->send(std::move(jobs)));
+  const Status status = code_here(all, own);
+  NMB_ASSIGN(const auto results, rules_.helpers->receive());
+  NMB_TRY(status);
+  Windows again;
+  for (std::size_t i = 0; i < helpers; ++i)
+    for (std::size_t k = 0; k < sent[i].size(); ++k) {
+      if (k >= results[i].size() || !results[i][k]) {
+        again.push_back(sent[i][k]);
+      } else if (const std::vector<std::byte>& stored = results[i][k]->bytes; !stored.empty()) {
+        sent[i][k]->codec = all[sent[i][k]->block].codec;
+        NMB_TRY(spool(stored, sent[i][k]));
+      }
+    }
+  return code_here(all, again);
+}
+
 Status ValueCoder::spool(const std::vector<std::byte>& stored, Window* window) {
   window->stored_length = stored.size();
   window->source = kSpool;
@@ -141,17 +219,21 @@ Result<std::vector<std::optional<CodedValues>>> ValueCoder::code(
     NMB_ASSIGN(spool_, SpoolFile::create());
   }
   std::vector<Window> windows = windows_of(all);
-  std::atomic<std::size_t> next{0};
-  NMB_TRY(share_work(std::min<std::size_t>(threads_, windows.size()),
-                     [&](const std::atomic<bool>& stop) -> Status {
-                       std::vector<std::byte> values;
-                       for (std::size_t i; !stop && (i = next++) < windows.size();) {
-                         if (cancel_ && cancel_->load()) return Status(Code::kIo, "interrupted");
-                         if (windows[i].stored_length != 0 && windows[i].may_code)
-                           NMB_TRY(code_window(all[windows[i].block], &windows[i], values));
-                       }
-                       return {};
-                     }));
+  // The results of the helpers are in memory, so the windows are encoded in several rounds.
+  const bool helped = rules_.helpers && rules_.helpers->count() > 0;
+  const std::uint64_t most = helped ? memory_budget(kCodedAtOnce) : ~std::uint64_t{0};
+  Windows round;
+  std::uint64_t bytes = 0;
+  for (Window& window : windows) {
+    if (window.stored_length == 0 || !window.may_code) continue;
+    round.push_back(&window);
+    bytes += window.to - window.from;
+    if (bytes < most) continue;
+    NMB_TRY(share(all, round));
+    round.clear();
+    bytes = 0;
+  }
+  NMB_TRY(share(all, round));
   std::vector<std::optional<CodedValues>> out(all.size());
   for (auto first = windows.begin(); first != windows.end();) {
     const auto end = std::find_if(first, windows.end(),

@@ -16,6 +16,7 @@
 #include "model/stored_piece.h"
 #include "reader/extent_pieces.h"
 #include "sources/value_source.h"
+#include "values/chunk_coding.h"
 
 namespace nmb {
 
@@ -41,12 +42,13 @@ struct CodedValues {
 };
 
 // Divides extents into windows and encodes each window by itself, so that the result does not
-// depend on the number of threads. Windows have the piece size, unless ValuesToCode::for_view is
-// set.
+// depend on the number of threads and helpers. Windows have the piece size, unless
+// ValuesToCode::for_view is set.
 class ValueCoder {
  public:
-  ValueCoder(std::uint32_t piece_size, unsigned threads, const std::atomic<bool>* cancel)
-      : piece_size_(piece_size), threads_(threads), cancel_(cancel) {}
+  // The helpers run encode_windows().
+  ValueCoder(std::uint32_t piece_size, const CodingRules& rules)
+      : piece_size_(piece_size), rules_(rules) {}
 
   // Returns the coded values for each element of `all`, or nullopt for an element without coded
   // pieces. A window is not coded if the codec saves less than a sixteenth of the window's bytes or
@@ -71,13 +73,19 @@ class ValueCoder {
   // Adds the windows of a block whose for_view is set.
   void add_view_windows(std::size_t block, const ValuesToCode& values,
                         std::vector<Window>* out) const;
+  using Windows = std::vector<Window*>;
+  // Encodes windows, on threads of this rank and on the helpers.
+  Status share(std::span<const ValuesToCode> all, std::span<Window* const> windows);
+  Status code_here(std::span<const ValuesToCode> all, const Windows& windows);
+  // Returns no bytes if another rank cannot read the values of the windows.
+  Result<std::vector<std::byte>> job_of(std::span<const ValuesToCode> all,
+                                        const Windows& windows) const;
   Status code_window(const ValuesToCode& block, Window* window, std::vector<std::byte>& values);
   Status spool(const std::vector<std::byte>& stored, Window* window);
   CodedValues put_together(const ValuesToCode& block, std::span<const Window> windows) const;
 
   const std::uint32_t piece_size_;
-  const unsigned threads_;
-  const std::atomic<bool>* const cancel_;
+  const CodingRules rules_;
   std::shared_ptr<SpoolFile> spool_;
   std::atomic<std::uint64_t> spooled_{0};
 };

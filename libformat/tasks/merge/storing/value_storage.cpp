@@ -178,8 +178,9 @@ bool ValueStorage::Batch::is_full() const {
 }
 
 Status ValueStorage::code_all(FileWriter& writer, std::vector<OutputPart>& parts,
-                              const std::vector<PartSource>& sources) {
-  ValueCoder coder(options_.writer.piece_size, options_.writer.threads, options_.writer.cancel);
+                              const std::vector<PartSource>& sources, ChunkHelpers* helpers) {
+  ValueCoder coder(options_.writer.piece_size,
+                   {options_.writer.threads, options_.writer.cancel, helpers});
   Batch batch;
   for (auto& [id, values] : to_code_) {
     batch.add(id, std::move(values), nullptr);

@@ -50,9 +50,9 @@ class ValueStorage {
   // Returns how many bytes of values are not compressed, because an HDF5 view could not show them.
   std::uint64_t plain_for_view() const { return plain_for_view_; }
   // Encodes the values that are stored in coded pieces. Call this before end_define(), which needs
-  // the lengths of the encoded values.
+  // the lengths of the encoded values. helpers: see ValueCoder; may be nullptr.
   Status code_all(FileWriter& writer, std::vector<OutputPart>& parts,
-                  const std::vector<PartSource>& sources);
+                  const std::vector<PartSource>& sources, ChunkHelpers* helpers);
 
  private:
   // The values of several blocks, which are encoded together.

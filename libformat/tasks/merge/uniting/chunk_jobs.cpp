@@ -149,13 +149,6 @@ class ChunkJob {
   std::vector<WantedChunk> chunks_;
 };
 
-// Encodes the chunks of the job in `message`. The result has no chunks if the job cannot be used.
-std::vector<std::optional<CodedChunk>> encode(std::span<const std::byte> message,
-                                              const CodingRules& rules) {
-  const Result<ChunkJob> job = ChunkJob::read(message);
-  return job.ok() ? job->encode(rules) : std::vector<std::optional<CodedChunk>>();
-}
-
 std::vector<std::byte> bytes_of(const std::vector<std::optional<CodedChunk>>& results,
                                 Communicator& ranks) {
   std::size_t length = sizeof(std::uint64_t);
@@ -168,6 +161,12 @@ std::vector<std::byte> bytes_of(const std::vector<std::optional<CodedChunk>>& re
 }
 
 }  // namespace
+
+std::vector<std::optional<CodedChunk>> encode_chunks(std::span<const std::byte> message,
+                                                     const CodingRules& rules) {
+  const Result<ChunkJob> job = ChunkJob::read(message);
+  return job.ok() ? job->encode(rules) : std::vector<std::optional<CodedChunk>>();
+}
 
 Status ChunkJobMaker::take_from(const BoxInChunks& box, const ChunkJobForm& form) {
   const auto [place, is_new] = places_.try_emplace(&box, parts_.size());
@@ -262,7 +261,8 @@ Status RankHelpers::end() {
   return ranks_.exchange(std::move(parcels)).status();
 }
 
-Status serve_chunk_jobs(Communicator& ranks, const CodingRules& rules) {
+Status serve_jobs(Communicator& ranks, const std::function<std::vector<std::optional<CodedChunk>>(
+                                           std::span<const std::byte> message)>& encode) {
   const auto is_end = [](const std::vector<Message>& arrived) {
     return !arrived.empty() && arrived.front().bytes().empty();
   };
@@ -271,8 +271,7 @@ Status serve_chunk_jobs(Communicator& ranks, const CodingRules& rules) {
     if (is_end(arrived)) return {};
     NMB_TRY(ranks.barrier());
     std::vector<Communicator::Parcel> answer;
-    if (!arrived.empty())
-      answer.push_back({0, bytes_of(encode(arrived.front().bytes(), rules), ranks)});
+    if (!arrived.empty()) answer.push_back({0, bytes_of(encode(arrived.front().bytes()), ranks)});
     // Rank 0 may end the jobs without waiting for the results.
     NMB_ASSIGN(arrived, ranks.exchange(std::move(answer)));
     if (is_end(arrived)) return {};

@@ -75,7 +75,7 @@ class ChunkJobMaker {
   std::uint64_t stored_bytes_ = 0;  // approximate memory of the stored chunks and their rows
 };
 
-// On rank 0: the other ranks, which run serve_chunk_jobs().
+// On rank 0: the other ranks, which run serve_jobs().
 class RankHelpers final : public ChunkHelpers {
  public:
   // `ranks` must outlive the object.
@@ -83,15 +83,20 @@ class RankHelpers final : public ChunkHelpers {
   std::size_t count() const override { return static_cast<std::size_t>(ranks_.size()) - 1; }
   Status send(std::vector<std::vector<std::byte>> jobs) override;
   Result<std::vector<std::vector<std::optional<CodedChunk>>>> receive() override;
-  // Ends serve_chunk_jobs() on all ranks. Must be called exactly once.
+  // Ends serve_jobs() on all ranks. Must be called exactly once for each call of serve_jobs().
   Status end();
 
  private:
   Communicator& ranks_;
 };
 
-// Encodes chunks for rank 0, until rank 0 calls RankHelpers::end(). Errors: only those of messages.
-// Rank 0 repeats the work if a chunk fails, and reports the error.
-Status serve_chunk_jobs(Communicator& ranks, const CodingRules& rules);
+// Encodes the chunks of the job in `message`. The result has no chunks if the job cannot be used.
+std::vector<std::optional<CodedChunk>> encode_chunks(std::span<const std::byte> message,
+                                                     const CodingRules& rules);
+
+// Answers the jobs of rank 0 with encode(job), until rank 0 calls RankHelpers::end(). Errors: only
+// those of messages. Rank 0 repeats the work if a result is missing, and reports the error.
+Status serve_jobs(Communicator& ranks, const std::function<std::vector<std::optional<CodedChunk>>(
+                                           std::span<const std::byte> message)>& encode);
 
 }  // namespace nmb
