@@ -9,6 +9,7 @@
 #include <string>
 
 #include "reader/file_reader.h"
+#include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/rank_cases.h"
@@ -162,6 +163,176 @@ RANK_CASE(WholePiecesThatAllRanksPutAreTheHighestRanks) {
     return expect(test::findings_of(std::filesystem::path(path)).empty(), "a sound file");
   };
   return ranks.agree(ranks.rank() == 0 ? check() : Status());
+}
+
+// What the ranks write together in one call, and what they send for it.
+struct Work {
+  std::uint64_t writes = 0, bytes = 0, messages = 0;
+};
+
+// Calls put() on all ranks, and returns the work of all of them. calls: what this rank writes.
+Result<Work> work_of(Communicator& ranks, std::vector<test::OutputCall>& calls,
+                     const std::function<Status()>& put) {
+  calls.clear();
+  const std::uint64_t before = ranks.traffic().messages;
+  NMB_TRY(put());
+  Work mine{0, 0, ranks.traffic().messages - before};
+  for (const test::OutputCall& call : calls) {
+    if (call.what != test::OutputCall::What::kWrite) continue;
+    ++mine.writes;
+    mine.bytes += call.bytes.size();
+  }
+  return ranks.all_reduce(mine, [](const Work& a, const Work& b) {
+    return Work{a.writes + b.writes, a.bytes + b.bytes, a.messages + b.messages};
+  });
+}
+
+// Would catch: equal values that ranks send to each other, or that several ranks write.
+RANK_CASE(EqualValuesOfAllRanksAreWrittenOnceAndNotSent) {
+  constexpr std::uint64_t kFew = 5, kMany = 30'000;  // many: more than the first digest has
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  std::vector<test::OutputCall> calls;
+  FileWriterOptions options = small_pieces();
+  options.layer = test::recording(calls);
+  NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
+             FileWriter::create(folder.file("equal.nmb"), options, ranks));
+  std::vector<BlockId> blocks;
+  for (const std::uint64_t length : {kFew, kMany}) {
+    NMB_ASSIGN(const BlockId block, writer->define_block("b" + std::to_string(length)));
+    NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", length));
+    NMB_TRY(writer->def_var(block, "v", Type::kDouble, std::span(&x, 1)).status());
+    blocks.push_back(block);
+  }
+  NMB_TRY(writer->end_define());
+  const auto steps = static_cast<std::uint64_t>(ranks.size() - 1);
+  for (const BlockId block : blocks) {
+    const std::uint64_t length = block == blocks[0] ? kFew : kMany;
+    std::vector<double> values(length);
+    std::iota(values.begin(), values.end(), 1.5);
+    const auto put = [&] {
+      return writer->put_all(block, 0, {{0}, {length}, {}}, std::span<const double>(values));
+    };
+    NMB_ASSIGN(const Work equal, work_of(ranks, calls, put));
+    const std::uint64_t pieces = (length * 8 + 65535) / 65536;
+    // A single rank may keep the bytes in its buffer.
+    if (ranks.size() > 1)
+      NMB_TRY(expect(equal.writes == pieces && equal.bytes == length * 8,
+                     std::to_string(equal.writes) + " writes of equal values"));
+    // Each of 3 agreements, or of 4 if there are many values, takes two messages of each rank but
+    // one.
+    NMB_TRY(expect(equal.messages <= (length == kFew ? 3 : 4) * 2 * steps,
+                   std::to_string(equal.messages) + " messages for equal values"));
+    // The last value of one rank differs: all ranks send their values.
+    if (ranks.rank() == 0) values.back() = -1;
+    NMB_ASSIGN(const Work different, work_of(ranks, calls, put));
+    NMB_TRY(expect(ranks.size() == 1 || different.messages > equal.messages,
+                   "more messages for values that differ"));
+  }
+  return writer->close();
+}
+
+// One program whose ranks put the same values, or of which one rank puts them.
+struct EqualPuts {
+  static constexpr std::uint64_t kRows = 40, kColumns = 700;
+
+  // differs: the rank whose values or selection differ, or -1.
+  static Status write(Communicator& ranks, const std::string& path, std::uint64_t seed, bool all,
+                      int differs, bool in_selection) {
+    std::mt19937_64 random(seed);  // the same on all ranks
+    FileWriterOptions options = small_pieces();
+    options.overwrite = true;
+    NMB_ASSIGN(std::unique_ptr<FileWriter> writer, FileWriter::create(path, options, ranks));
+    NMB_ASSIGN(const BlockId block, writer->define_block("shared"));
+    NMB_ASSIGN(const DimId rows, writer->def_dim(block, "rows", kRows));
+    NMB_ASSIGN(const DimId columns, writer->def_dim(block, "columns", kColumns));
+    NMB_ASSIGN(const DimId time, writer->def_dim(block, "time", kUnlimited));
+    NMB_TRY(writer->def_var(block, "fixed", Type::kInt, {{rows, columns}}).status());
+    NMB_TRY(writer->def_var(block, "records", Type::kDouble, {{time, columns}}).status());
+    NMB_TRY(writer->end_define());
+    for (int call = 0; call < 8; ++call) {
+      std::vector<std::vector<int>> values;
+      std::vector<RequestId> ids;
+      for (std::uint64_t r = 0, requests = 1 + random() % 3; r < requests; ++r) {
+        const auto variable = static_cast<VarId>(random() % 2);
+        Hyperslab slab{{random() % (kRows / 2), random() % (kColumns / 2)}, {}, {1, 1}};
+        for (const std::uint64_t length : {kRows, kColumns})
+          slab.count.push_back(1 + random() % (length / 2 - 1));
+        std::vector<int> own(slab.count[0] * slab.count[1]);
+        for (int& value : own) value = static_cast<int>(random() % 1000);
+        if (!all && ranks.rank() != ranks.size() - 1) continue;
+        if (ranks.rank() == differs && in_selection) ++slab.start[1];
+        if (ranks.rank() == differs && !in_selection) own[own.size() / 2] += 1;
+        values.push_back(std::move(own));
+        NMB_ASSIGN(const RequestId id,
+                   writer->iput(block, variable, slab, std::span<const int>(values.back())));
+        ids.push_back(id);
+      }
+      NMB_TRY(writer->wait_all(ids));
+      if (random() % 4 == 0) NMB_TRY(writer->sync());
+    }
+    return writer->close();
+  }
+};
+
+// Would catch: other bytes than those of one rank's values, and values of another rank than the
+// highest where one rank's values or selection differ.
+RANK_CASE(EqualValuesOfAllRanksAreThoseOfOneRank) {
+  const std::uint64_t seeds = std::getenv("NMB_ALL") ? 50 : 2;
+  const int last = ranks.size() - 1;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+    const std::string one = folder.file("one.nmb"), all = folder.file("all.nmb");
+    const std::string other = folder.file("other.nmb");
+    const auto same = [&](const std::string& a, const std::string& b) -> Status {
+      if (ranks.rank() != 0) return {};
+      return expect(test::read_file(a) == test::read_file(b) &&
+                        test::findings_of(std::filesystem::path(a)).empty(),
+                    "the same sound file");
+    };
+    NMB_TRY(EqualPuts::write(ranks, one, seed, false, -1, false));
+    NMB_TRY(EqualPuts::write(ranks, all, seed, true, -1, false));
+    NMB_TRY(ranks.agree(same(one, all)));
+    // The highest rank's values replace those of a lower rank at the same places.
+    if (last == 0) continue;
+    NMB_TRY(EqualPuts::write(ranks, other, seed, true, static_cast<int>(seed) % last, false));
+    NMB_TRY(ranks.agree(same(one, other)));
+    // Where the highest rank differs, its values are in the file.
+    NMB_TRY(EqualPuts::write(ranks, one, seed, false, last, false));
+    NMB_TRY(EqualPuts::write(ranks, other, seed, true, last, false));
+    NMB_TRY(ranks.agree(same(one, other)));
+    // With another selection, both are. Values of a lower rank outside that selection stay.
+    NMB_TRY(EqualPuts::write(ranks, other, seed, true, last, true));
+    NMB_TRY(ranks.agree(ranks.rank() == 0
+                            ? expect(test::read_file(one) != test::read_file(other) &&
+                                         test::findings_of(std::filesystem::path(other)).empty(),
+                                     "a sound file with both selections")
+                            : Status()));
+  }
+  return {};
+}
+
+// Would catch: ranks that do not learn that the one rank that writes has failed.
+RANK_CASE(AFailedWriteOfEqualValuesIsEveryonesFailure) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  test::Fault fault;
+  FileWriterOptions options = small_pieces();
+  options.layer = fault.layer();
+  NMB_ASSIGN(std::unique_ptr<FileWriter> writer,
+             FileWriter::create(folder.file("failed.nmb"), options, ranks));
+  NMB_ASSIGN(const BlockId block, writer->define_block("all"));
+  NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", 30'000));
+  NMB_TRY(writer->def_var(block, "v", Type::kDouble, std::span(&x, 1)).status());
+  NMB_TRY(writer->end_define());
+  fault.call = fault.calls;
+  fault.how = test::Fault::How::kForEver;
+  const std::vector<double> values(30'000, 1.5);
+  Status status =
+      writer->put_all(block, 0, {{0}, {values.size()}, {}}, std::span<const double>(values));
+  if (ranks.size() == 1 && status.ok()) status = writer->sync();  // the buffer is written
+  NMB_TRY(test::expect_failure_of_all(ranks, status, Code::kIo, "made to fail"));
+  NMB_TRY(test::expect_failure_of_all(ranks, writer->sync(), Code::kIo, "made to fail"));
+  writer.reset();
+  return {};
 }
 
 // Would catch: a wrong argument on one rank that the others do not report, or after which the

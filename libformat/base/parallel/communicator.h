@@ -216,6 +216,21 @@ class Communicator {
   // operation must be associative.
   template <class T, class Combine>
   Result<T> all_reduce(T value, Combine combine);
+  // Works like agree() and then all_reduce(), with the messages of all_reduce() alone unless a rank
+  // has failed.
+  template <class T, class Combine>
+  Result<T> agree_and_reduce(const Status& status, T value, Combine combine) {
+    struct Both {
+      bool failed;
+      T value;
+    };
+    NMB_ASSIGN(const Both all,
+               all_reduce(Both{!status.ok(), value}, [&](const Both& a, const Both& b) {
+                 return Both{a.failed || b.failed, combine(a.value, b.value)};
+               }));
+    if (all.failed) return agree(status);
+    return all.value;
+  }
   // Combines the values of all ranks with a lower number than this rank. Returns `first` on rank 0.
   template <class T, class Combine>
   Result<T> scan_before(T value, T first, Combine combine);

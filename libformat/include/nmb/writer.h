@@ -164,7 +164,8 @@ class Var {
   NMB_EXPORT Status try_put_strings(std::span<const std::string> strings);
 
   // Collective: each rank puts its own hyperslab, or none, and records are added as needed. Where
-  // hyperslabs overlap, the values of the highest rank stay. Errors: those of put(), on all ranks.
+  // hyperslabs overlap, the values of the highest rank stay. If all ranks put the same values, they
+  // are written once, and not sent. Errors: those of put(), on all ranks.
   void put_all(const Hyperslab& slab, ConstArray values) { check(try_put_all(slab, values)); }
   void put_all() { check(try_put_all()); }
   NMB_EXPORT Status try_put_all(const Hyperslab& slab, ConstArray values);

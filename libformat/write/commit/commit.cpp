@@ -16,7 +16,7 @@ namespace nmb {
 namespace {
 
 // Updates the writer's state after a commit: later changes start from the new generation.
-Status settle(WriterCore& w, const std::vector<BlockCommit>& blocks) {
+void settle(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   const std::uint64_t generation = w.committed.superblock.generation;
   for (const BlockCommit& c : blocks) {
     BlockState& block = w.blocks[c.id];
@@ -41,17 +41,20 @@ Status settle(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   w.own_puts.clear();
   w.retained.clear();
   w.committed.read_from(*w.file);
-  return {};
 }
 
 class Commit {
  public:
   explicit Commit(WriterCore& writer) : w_(writer) {}
 
-  Status run(bool closing) {
+  // *open: receives the number of open requests. If there are any, does nothing.
+  Status run(bool closing, std::uint64_t* open) {
     NMB_ASSIGN(has_, w_.ranks.combine(own_work(), [](Work a, Work b) {
-      return Work{a.any || b.any, a.links || b.links, a.rows || b.rows, a.hdf5 || b.hdf5};
+      return Work{a.any || b.any,   a.waiting || b.waiting, a.moves || b.moves, a.links || b.links,
+                  a.rows || b.rows, a.hdf5 || b.hdf5,       a.open + b.open};
     }));
+    *open = has_.open;
+    if (*open > 0) return {};
     const Superblock& committed = w_.committed.superblock;
     with_view_ = closing && w_.options.hdf5_view != Hdf5View::kOff;
     if (w_.options.hdf5_view == Hdf5View::kSmall)
@@ -70,18 +73,25 @@ class Commit {
  private:
   // The kinds of work in this commit.
   struct Work {
-    bool any = false, links = false, rows = false;
-    bool hdf5 = false;  // blocks from HDF5 or netCDF-4
+    bool any = false;
+    bool waiting = false;  // values that wait for places
+    bool moves = false;    // values that are copied
+    bool links = false, rows = false;
+    bool hdf5 = false;       // blocks from HDF5 or netCDF-4
+    std::uint64_t open = 0;  // requests
   };
 
   Work own_work() const {
     Work work;
-    work.any = work.links = !w_.next.originals.empty();
+    work.any = work.links = work.moves = !w_.next.originals.empty();
+    work.waiting = has_waiting_values(w_);
+    work.open = w_.requests.size();
     if (w_.options.commits_provenance) work.any = work.any || !w_.next.provenance.empty();
     work.rows = !w_.tags.empty();
     for (const BlockId id : w_.blocks.dirty) {
       const BlockState& block = w_.blocks[id];
       work.any = true;
+      work.moves = work.moves || block.values.move() != nullptr;
       work.links = work.links || block.values.as<LinkedPieces>() != nullptr;
       work.rows = work.rows || block.keeps_rows();
       work.hdf5 = work.hdf5 || (!block.is_removed() && block.next.kind == Kind::kExtended);
@@ -115,19 +125,22 @@ class Commit {
 
   Status write(bool closing) {
     const PhaseClock::Span commit(w_.clock, Phase::kCommit);
+    Status own;  // the status of this rank, until the ranks agree
     NMB_TRY(in(Phase::kValues, [&]() -> Status {
-      NMB_TRY(place_values(w_));
-      // All bytes from put() must be in the file before a rank computes sums.
-      NMB_TRY(w_.ranks.agree(w_.buffer.flush()));
-      return SharedBlocks(w_).collect_values();
+      NMB_TRY(place_values(w_, has_.waiting));
+      // All bytes from put() must be in the file before a rank computes sums: no rank ends
+      // collect_values() before all have begun it.
+      own = w_.buffer.flush();
+      return SharedBlocks(w_).collect_values(&own);
     }));
     list_blocks();
     if (has_.links) {
+      NMB_TRY(w_.ranks.agree(std::exchange(own, {})));
       NMB_TRY(sum_links(w_, blocks_));
       NMB_TRY(number_files(w_, blocks_));
     }
-    NMB_TRY(in(Phase::kValues, [&] { return write_values(w_, blocks_); }));
-    NMB_TRY(choose_growth(w_, blocks_, with_view_));
+    NMB_TRY(in(Phase::kValues, [&] { return write_values(w_, blocks_, has_.moves, &own); }));
+    NMB_TRY(choose_growth(w_, blocks_, with_view_, own));
     Superblock& next = w_.next.superblock;
     next = w_.committed.superblock;
     next.generation = w_.new_generation();
@@ -143,15 +156,15 @@ class Commit {
     }
     w_.next.index_bytes += w_.next.cursor - file_table;
     NMB_TRY(with_view_ ? write_view(w_) : warn_of_old_view(w_));
-    NMB_TRY(write_dead_map(w_, blocks_));
-    NMB_TRY(write_superblock(w_));
+    // Only rank 0 has metadata that are not written yet.
+    const bool only_grows = !w_.next.changes_entries && !has_.rows && !has_.links && !with_view_;
+    NMB_TRY(write_dead_map(w_, blocks_, &own));
+    NMB_TRY(write_superblock(w_, only_grows, own));
     w_.committed.superblock = next;
     w_.next.cursor = w_.committed.kept_length = next.file_length;
     w_.next.slot_begun = false;
-    if (closing) return {};
-    const std::string outcome =
-        joined_text("generation ", next.generation, " is committed nevertheless");
-    return w_.ranks.agree(settle(w_, blocks_).with(outcome));
+    if (!closing) settle(w_, blocks_);
+    return {};
   }
 
   // Writes data maps, blocks, the index and statistics. Called only if the commit changes more than
@@ -197,10 +210,7 @@ Status commit(WriterCore& w, bool closing) {
       return Status(Code::kUsage, "sync() is not allowed in a dry run; call close()");
     return {};
   };
-  NMB_TRY(w.together(operation, check, [&]() -> Status {
-    NMB_ASSIGN(open, w.ranks.sum<std::uint64_t>(w.requests.size()));
-    return open == 0 ? Commit(w).run(closing) : Status();
-  }));
+  NMB_TRY(w.together(operation, check, [&]() -> Status { return Commit(w).run(closing, &open); }));
   return check_none_open(open, operation);
 }
 

@@ -29,7 +29,7 @@ void fields(Fields& all, DeadAndGrown& message) {
 
 }  // namespace
 
-Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
+Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks, Status* status) {
   Superblock& next = w.next.superblock;
   if (w.committed.superblock.generation == 0) return {};
   auto sum_ranges = [&]() -> Status {
@@ -47,7 +47,7 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
     out.add(0, {std::exchange(w.next.dead, {}), growth_of(w, blocks)});
     return {};
   };
-  NMB_TRY(w.ranks.agree(sum_up()));
+  *status = sum_up();
   NMB_ASSIGN(const Inbox<DeadAndGrown> arrived, w.ranks.exchange(out));
   std::vector<DeadRange> dead;
   NewGrowth growth;
@@ -84,7 +84,8 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
     next.dead_map = {place.position, place.length, sum_of(bytes)};
     return {};
   };
-  return w.ranks.first(write);
+  if (w.ranks.is_first() && status->ok()) *status = write();
+  return {};
 }
 
 namespace {
@@ -157,7 +158,7 @@ Status publish(WriterCore& w) {
 
 }  // namespace
 
-Status write_superblock(WriterCore& w) {
+Status write_superblock(WriterCore& w, bool only_rank_0, Status status) {
   Superblock& next = w.next.superblock;
   const bool leads = w.ranks.is_first();
   auto begin = [&]() -> Status {
@@ -172,9 +173,12 @@ Status write_superblock(WriterCore& w) {
     std::ranges::copy(kGuard, head.begin() + kGuardPosition);
     return w.stripes.write_at(0, head);
   };
-  {
+  if (leads && status.ok()) status = begin();
+  if (only_rank_0) {
+    if (leads && status.ok()) status = w.stripes.write_alone();
+  } else {
     const PhaseClock::Span metadata(w.clock, Phase::kMetadata);
-    NMB_TRY(w.stripes.pass_on(leads ? begin() : Status()));
+    NMB_TRY(w.stripes.pass_on(status));
   }
   auto finish = [&]() -> Status {
     NMB_TRY(w.buffer.flush());
@@ -184,13 +188,19 @@ Status write_superblock(WriterCore& w) {
         w.options.sync && syncs_output(w.ranks.communicator()) && !w.ranks.is_first();
     return waits ? w.file->sync() : Status();
   };
-  NMB_TRY(w.ranks.agree(finish()));
+  NMB_TRY(w.ranks.agree(status.ok() ? finish() : status));
   // The status is made here, because later there may be no memory to make it.
   const Status out_of_memory = std::exchange(w.out_of_memory, in_doubt(w, w.out_of_memory));
-  Status status;
-  if (leads) status = publish(w);
-  NMB_TRY(w.ranks.agree(w.next.slot_begun ? in_doubt(w, status) : status));
-  NMB_ASSIGN(w.committed.superblock_bytes, w.ranks.from_first(w.committed.superblock_bytes));
+  std::vector<std::byte> published;  // empty after a failure
+  if (leads) {
+    status = publish(w);
+    if (w.next.slot_begun) status = in_doubt(w, status);
+    if (status.ok())
+      published.assign(w.committed.superblock_bytes.begin(), w.committed.superblock_bytes.end());
+  }
+  NMB_TRY(w.ranks.bytes_from_first(&published));
+  if (published.empty()) return w.ranks.agree(status);
+  std::ranges::copy(published, w.committed.superblock_bytes.begin());
   w.out_of_memory = out_of_memory;
   FirstFinding wrong;
   Superblock::decode(w.committed.superblock_bytes, next.trailer_position(), &next, wrong);

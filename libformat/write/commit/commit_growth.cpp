@@ -187,13 +187,14 @@ Status write_growth_page(WriterCore& w, const PageBuilder& page) {
 
 }  // namespace
 
-Status choose_growth(WriterCore& w, std::vector<BlockCommit>& blocks, bool with_view) {
+Status choose_growth(WriterCore& w, std::vector<BlockCommit>& blocks, bool with_view,
+                     const Status& status) {
   const bool first = w.committed.superblock.generation == 0;
   const std::uint64_t from = first ? kBodyStart : w.committed.superblock.file_length;
   struct Facts {
-    std::uint64_t sums, rows, chain_pages, chain_rows;
+    std::uint64_t cursor, sums, rows, chain_pages, chain_rows;
     bool fold, others;
-  } mine{0, 0, w.committed.growth_pages, w.committed.growth_rows, false, first};
+  } mine{w.next.cursor, 0, 0, w.committed.growth_pages, w.committed.growth_rows, false, first};
   for (BlockCommit& c : blocks) {
     for (const Piece& piece : c.pieces)
       if (!piece.hole && piece.file == 0 && piece.position >= from) mine.sums += piece.sum;
@@ -214,14 +215,16 @@ Status choose_growth(WriterCore& w, std::vector<BlockCommit>& blocks, bool with_
     mine.others = true;
     mine.fold = mine.fold || block.committed->growth != 0;
   }
-  NMB_ASSIGN(const Facts all, w.ranks.combine(mine, [](Facts a, Facts b) {
-    return Facts{a.sums + b.sums,
+  NMB_ASSIGN(const Facts all, w.ranks.agree_and_combine(status, mine, [](Facts a, Facts b) {
+    return Facts{std::max(a.cursor, b.cursor),
+                 a.sums + b.sums,
                  a.rows + b.rows,
                  a.chain_pages + b.chain_pages,
                  a.chain_rows + b.chain_rows,
                  a.fold || b.fold,
                  a.others || b.others};
   }));
+  w.next.cursor = all.cursor;
   w.next.stamp = all.sums;
   const bool has_chain = !w.committed.superblock.growth.absent();
   const bool counts = w.options.statistics != StatisticsLevel::kNone;

@@ -67,7 +67,8 @@ void keep_committed_extent(const WriterCore& w, BlockCommit& c) {
 namespace {
 
 // Moves values from their sources to their places in the file. Collective.
-Status move_pending(WriterCore& w, const std::vector<BlockCommit>& blocks) {
+Status move_pending(WriterCore& w, const std::vector<BlockCommit>& blocks, bool any,
+                    const Status& status) {
   std::vector<Move*> moves;
   bool sparse = false;
   std::uint64_t from = ~std::uint64_t{0}, to = 0;
@@ -92,9 +93,10 @@ Status move_pending(WriterCore& w, const std::vector<BlockCommit>& blocks) {
       move->sums.assign(move->windows(w.committed.superblock.piece_size), kWidestSum);
     return {};
   }
-  return share_moves(w.ranks.communicator(), moves, *w.file, w.committed.superblock.piece_size,
-                     w.options,
-                     moves.empty() || sparse ? Status() : w.file->reserve(from, to - from));
+  if (!any) return {};
+  return share_moves(
+      w.ranks.communicator(), moves, *w.file, w.committed.superblock.piece_size, w.options,
+      moves.empty() || sparse || !status.ok() ? status : w.file->reserve(from, to - from));
 }
 
 // Determines the pieces of a block's values, and whether they need a data map.
@@ -127,14 +129,14 @@ Status finish_extent(WriterCore& w, BlockCommit& c, std::uint64_t* kept_inline) 
 
 }  // namespace
 
-Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks) {
+Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks, bool moves, Status* status) {
   const bool first = w.committed.superblock.generation == 0;
   std::uint64_t used = first ? kBodyStart : round_up(w.committed.kept_length, 8);
   if (first && !w.committed.dictionary.empty())
     used =
         w.committed.superblock.dictionary.position + block_length(0, w.committed.dictionary.size());
   std::uint64_t kept_inline = 0;
-  NMB_TRY(move_pending(w, blocks));
+  NMB_TRY(move_pending(w, blocks, moves, *status));
   auto finish = [&]() -> Status {
     for (BlockCommit& c : blocks) {
       NMB_TRY(finish_extent(w, c, &kept_inline));
@@ -154,8 +156,7 @@ Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks) {
     // write to gaps between the bytes of this rank.
     return w.buffer.flush();
   };
-  NMB_TRY(w.ranks.agree(finish()));
-  NMB_ASSIGN(used, w.ranks.highest(used));
+  if (status->ok()) *status = finish();
   w.next.cursor = round_up(used, 8);
   return {};
 }

@@ -44,6 +44,10 @@ std::uint64_t encode_bytes(ConstArray values, Type type, Kind kind, std::uint64_
   return out_of_range;
 }
 
+bool any_out_of_range(const std::vector<Put*>& puts) {
+  return std::ranges::any_of(puts, [](const Put* put) { return put->out_of_range > 0; });
+}
+
 }  // namespace
 
 Status PutsTogether::extend(BlockId id, std::uint64_t records) {
@@ -118,7 +122,7 @@ std::vector<PiecePart> PutsTogether::parts_of(std::span<Put* const> puts) {
   return parts;
 }
 
-Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
+Result<bool> PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
   const PhaseClock::Span values(w_.clock, Phase::kValues);
   auto prepare = [&]() -> Status {
     NMB_TRY(checked);
@@ -130,27 +134,49 @@ Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
     // Values of earlier puts must be in the file before the values of these puts are written.
     return w_.keep(w_.buffer.flush());
   };
-  NMB_TRY(w_.ranks.agree(prepare()));
-  NMB_TRY(w_.keep(place_values(w_)));
-  // Writes the buffered values before other ranks write to the file.
-  const Status flushed = w_.ranks.is_alone() ? Status() : w_.buffer.flush();
-  std::vector<Put*> alone, shared;
+  Status status = prepare();
+  std::vector<Put*> wanted, alone, shared;
   for (Put& put : puts)
-    if (!put.empty) (w_.blocks[put.block].sharing ? shared : alone).push_back(&put);
-  const Status put_alone = flushed.ok() ? Puts(w_).put_all_of(alone) : flushed;
-  if (w_.ranks.is_alone()) return put_alone;
+    if (!put.empty) wanted.push_back(&put);
+  if (w_.ranks.is_alone()) {
+    NMB_TRY(status);
+    NMB_TRY(w_.keep(place_values(w_)));
+    NMB_TRY(Puts(w_).put_all_of(wanted));
+    return any_out_of_range(wanted);
+  }
   PieceExchange exchange(w_.ranks.communicator(), *w_.file, w_.aggregation,
                          w_.committed.superblock.piece_size, &w_.written_for);
-  NMB_TRY(
-      w_.keep(exchange.put(put_alone.ok() ? parts_of(shared) : std::vector<PiecePart>(), put_alone,
-                           [&](const PiecePart& part, std::span<std::byte> out, bool again) {
-                             Put& put = *shared[part.put];
-                             const std::uint64_t out_of_range =
-                                 encode_bytes(put.values, put.type, put.kind, part.first, out);
-                             if (!again) put.out_of_range += out_of_range;
-                           })));
-  for (const Put* put : shared) add_own_put(w_, put->block, RunCursor(put->shape, put->slab));
-  return {};
+  const PieceExchange::Encode encode = [&](const PiecePart& part, std::span<std::byte> out,
+                                           bool again) {
+    Put& put = *shared[part.put];
+    const std::uint64_t found = encode_bytes(put.values, put.type, put.kind, part.first, out);
+    if (!again) put.out_of_range += found;
+    return found > 0;
+  };
+  const auto begin = [&](bool waiting) -> Result<bool> {
+    shared.clear();
+    alone.clear();
+    for (Put* put : wanted) {
+      put->out_of_range = 0;
+      (w_.blocks[put->block].sharing ? shared : alone).push_back(put);
+    }
+    const bool has_places = status.ok() && !waiting;
+    return exchange.begin(has_places ? parts_of(shared) : std::vector<PiecePart>(), encode, status,
+                          waiting);
+  };
+  const Result<bool> waiting = begin(has_waiting_values(w_));
+  NMB_TRY(w_.keep(waiting.status()));
+  NMB_TRY(w_.keep(place_values(w_, *waiting)));
+  if (*waiting) {
+    // Writes the buffered values before other ranks write to the file.
+    status = w_.buffer.flush();
+    NMB_TRY(w_.keep(begin(false).status()));
+  }
+  status = Puts(w_).put_all_of(alone);
+  const Result<bool> put = exchange.put(encode, status, any_out_of_range(alone));
+  NMB_TRY(w_.keep(put.status()));
+  for (const Put* of : shared) add_own_put(w_, of->block, RunCursor(of->shape, of->slab));
+  return put;
 }
 
 Status PutsTogether::put_all(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values) {
@@ -165,7 +191,12 @@ Status PutsTogether::put_all(BlockId id, VarId variable, const Hyperslab& slab, 
     puts.push_back(std::move(put));
     return {};
   };
-  NMB_TRY(w_.together("put_all()", check, [&] { return put_together({}, puts); }));
+  bool out_of_range = false;
+  NMB_TRY(w_.together("put_all()", check, [&]() -> Status {
+    NMB_ASSIGN(out_of_range, put_together({}, puts));
+    return {};
+  }));
+  if (!out_of_range) return {};
   return w_.ranks.agree(puts.empty() ? Status() : Puts(w_).range_status(puts[0]));
 }
 

@@ -17,8 +17,9 @@ class PutsTogether {
 
   Status put_all(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values);
   Status extend(BlockId id, std::uint64_t records);
-  // Puts the values of all ranks. checked: the first error in this rank's puts, or ok.
-  Status put_together(const Status& checked, std::span<Put> puts);
+  // Puts the values of all ranks. checked: the first error in this rank's puts, or ok. Returns
+  // whether any rank has values that their variables cannot hold.
+  Result<bool> put_together(const Status& checked, std::span<Put> puts);
 
  private:
   std::vector<PiecePart> parts_of(std::span<Put* const> puts);

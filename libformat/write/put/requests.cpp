@@ -69,6 +69,7 @@ Status Requests::wait(std::span<const RequestId> ids, std::span<Status> statuses
 Status Requests::wait_all(std::span<const RequestId> ids, std::span<Status> statuses) {
   std::vector<Status> own;
   std::vector<Put> puts;
+  bool out_of_range = false;  // on any rank
   const auto check_ids = [&] {
     return w_.define_mode
                ? Status(Code::kUsage,
@@ -83,12 +84,13 @@ Status Requests::wait_all(std::span<const RequestId> ids, std::span<Status> stat
       return first_failure(own);
     };
     const Status taken = take();  // fills `puts`
-    return PutsTogether(w_).put_together(taken, puts);
+    NMB_ASSIGN(out_of_range, PutsTogether(w_).put_together(taken, puts));
+    return {};
   });
   for (const Put& put : puts)
     if (own[put.request].ok()) own[put.request] = status.ok() ? Puts(w_).range_status(put) : status;
   if (!statuses.empty()) std::ranges::copy(own, statuses.begin());
-  return status.ok() ? w_.ranks.agree(first_failure(own)) : status;
+  return out_of_range ? w_.ranks.agree(first_failure(own)) : status;
 }
 
 Status check_none_open(std::uint64_t open, std::string_view operation) {

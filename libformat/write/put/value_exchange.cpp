@@ -51,9 +51,10 @@ class ValueExchange {
 
   Status run() {
     NMB_TRY(w_.ranks.each([&] { return find_known(); }));
-    NMB_TRY(SharedBlocks(w_).match_values(w_.knowing));
+    Status matched;
+    NMB_TRY(SharedBlocks(w_).match_values(w_.knowing, &matched));
     NMB_ASSIGN(Inbox<WrittenReport> reports, report());
-    NMB_TRY(w_.ranks.each([&] { return answer(reports); }));
+    NMB_TRY(w_.ranks.each([&] { return matched.ok() ? answer(reports) : matched; }));
     NMB_ASSIGN(const Inbox<WrittenAnswer> answers, w_.ranks.exchange(answers_));
     NMB_TRY(w_.ranks.each([&] { return take(answers); }));
     w_.unexchanged = false;

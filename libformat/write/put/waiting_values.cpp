@@ -49,14 +49,17 @@ void fields(Fields& all, PlacedPart& part) {
   all(part.id, part.records, part.places, part.skipped, part.replaced);
 }
 
+bool waits(const BlockState& block) {
+  const ExtentState* const extent = block.values.extent();
+  return !block.is_removed() && extent && extent->needs_places();
+}
+
 // The steps of place_values(), in their order. Collective.
 class WaitingValues {
  public:
   explicit WaitingValues(WriterCore& writer) : w_(writer) {}
 
-  Status place() {
-    NMB_ASSIGN(const bool any, w_.ranks.any(std::ranges::any_of(
-                                   w_.blocks.touched, [&](BlockId id) { return waits(id); })));
+  Status place(bool any) {
     if (any) NMB_TRY(place_all());
     w_.blocks.mark_placed();
     return {};
@@ -64,14 +67,16 @@ class WaitingValues {
 
  private:
   Status place_all() {
-    if (!w_.ranks.is_alone()) NMB_TRY(SharedBlocks(w_).match_values(w_.knowing));
+    Status status;  // of this rank, until the ranks agree
+    if (!w_.ranks.is_alone()) NMB_TRY(SharedBlocks(w_).match_values(w_.knowing, &status));
     NMB_ASSIGN(Inbox<WaitingPart> arrived, ask_primaries());
-    NMB_TRY(w_.ranks.each([&] { return plan(arrived); }));
-    NMB_ASSIGN(const std::vector<std::uint64_t> positions, take_space());
-    // Committed pieces must be copied to their new places before any rank writes to these places.
-    NMB_TRY(w_.ranks.each([&] { return take_places(positions); }));
+    if (status.ok()) status = plan(arrived);
+    NMB_ASSIGN(const std::vector<std::uint64_t> positions, take_space(status));
+    status = take_places(positions);
+    // Committed pieces must be copied to their new places before any rank writes to these places:
+    // the exchange ends on no rank before it has begun on all.
     NMB_ASSIGN(const Inbox<PlacedPart> places, w_.ranks.exchange(placed_));
-    return write(places);
+    return write(places, status);
   }
 
   // Bytes of one rank that need places, in a block whose primary is this rank.
@@ -87,17 +92,11 @@ class WaitingValues {
     bool among_others;
   };
 
-  bool waits(BlockId id) const {
-    const BlockState& block = w_.blocks[id];
-    const ExtentState* const extent = block.values.extent();
-    return !block.is_removed() && extent && extent->needs_places();
-  }
-
   Result<Inbox<WaitingPart>> ask_primaries() {
     Outbox<WaitingPart> out;
     for (BlockId id : w_.blocks.touched) {
-      if (!waits(id)) continue;
       const BlockState& block = w_.blocks[id];
+      if (!waits(block)) continue;
       const ExtentState& extent = *block.values.extent();
       if (block.kept) {
         kept_[id].push_back({{w_.ranks.own(), id}, extent.unplaced(), extent.staged(), {}});
@@ -134,13 +133,13 @@ class WaitingValues {
 
   // Takes space for the blocks in the order of their creation, so that positions do not depend on
   // which ranks are the primaries.
-  Result<std::vector<std::uint64_t>> take_space() {
+  Result<std::vector<std::uint64_t>> take_space(const Status& status) {
     std::vector<OrderedRequest> ordered;
     for (const auto& [id, list] : requests_)
       for (const SpaceRequest& request : list)
         ordered.push_back({w_.blocks[id].next.order, request.length,
                            extent_alignment(request.length, w_.options.alignment), request.tail});
-    return take_ordered_space(w_.ranks.communicator(), ordered, &w_.next.cursor);
+    return take_ordered_space(w_.ranks.communicator(), ordered, &w_.next.cursor, status);
   }
 
   Status take_places(std::span<const std::uint64_t> positions) {
@@ -184,18 +183,17 @@ class WaitingValues {
 
   // Writes the waiting values. If several ranks have values in a block, their elements may
   // alternate, so each small run is sent to the rank that writes this range of the file.
-  Status write(const Inbox<PlacedPart>& places) {
-    const Status taken = take_told(places);
+  Status write(const Inbox<PlacedPart>& places, const Status& so_far) {
+    const Status taken = so_far.ok() ? take_told(places) : so_far;
     for (const auto& [id, parts] : kept_)
       for (const RankBytes& part : parts)
         if (part.handle.rank == w_.ranks.own())
           add_staged(*w_.blocks[id].values.extent(), part.skip, parts.size() > 1);
-    const Status written = w_.value_stripes.in_rounds(waiting_.size() + 1, [&](std::size_t i) {
-      return i == 0 ? taken : write_run(waiting_[i - 1]);
-    });
+    const Status written = w_.value_stripes.write_in_rounds(
+        waiting_.size() + 1,
+        [&](std::size_t i) { return i == 0 ? taken : write_run(waiting_[i - 1]); });
     w_.stage.clear();
-    NMB_TRY(written);
-    return w_.value_stripes.pass_on();
+    return written;
   }
 
   Status write_run(const Waiting& waiting) {
@@ -219,6 +217,15 @@ class WaitingValues {
 
 }  // namespace
 
-Status place_values(WriterCore& w) { return WaitingValues(w).place(); }
+bool has_waiting_values(const WriterCore& w) {
+  return std::ranges::any_of(w.blocks.touched, [&](BlockId id) { return waits(w.blocks[id]); });
+}
+
+Status place_values(WriterCore& w, bool any) { return WaitingValues(w).place(any); }
+
+Status place_values(WriterCore& w) {
+  NMB_ASSIGN(const bool any, w.ranks.any(has_waiting_values(w)));
+  return place_values(w, any);
+}
 
 }  // namespace nmb

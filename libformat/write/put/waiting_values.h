@@ -9,5 +9,9 @@ namespace nmb {
 // Assigns places to all waiting values and writes them. Afterwards no values wait on any rank.
 // Collective.
 Status place_values(WriterCore& w);
+// The same, if the ranks know already whether values wait on any rank.
+Status place_values(WriterCore& w, bool any);
+// Returns whether values of this rank wait for places. Not collective.
+bool has_waiting_values(const WriterCore& w);
 
 }  // namespace nmb

@@ -53,6 +53,12 @@ class RankWork {
     return ranks_.all_reduce(std::move(value), combine);
   }
   Result<bool> any(bool mine) { return ranks_.all_reduce(mine, std::logical_or<>()); }
+  // Works like agree() and then combine(), with the messages of combine() alone unless a rank has
+  // failed.
+  template <class T, class Combine>
+  Result<T> agree_and_combine(const Status& status, T mine, Combine combine) {
+    return ranks_.agree_and_reduce(status, mine, combine);
+  }
   template <class T>
   Result<T> sum(T mine) {
     return ranks_.all_reduce(mine, std::plus<>());

@@ -100,6 +100,13 @@ Status StripeWriter::pass_on(Status status) {
   return {};
 }
 
+Status StripeWriter::write_alone() {
+  for (const FileWrite& part : in_file_order()) NMB_TRY(buffer_.write_at(part.offset, part.bytes));
+  runs_.clear();
+  bytes_ = {};
+  return {};
+}
+
 Status StripeWriter::write(const Inbox<FileWrite>& arrived) {
   std::vector<FileWrite> parts;
   for (const auto& [rank, part] : arrived) parts.push_back(part);

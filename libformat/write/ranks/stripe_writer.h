@@ -37,7 +37,15 @@ class StripeWriter {
   // all ranks call pass_on(). Collective. Returns the same status on all ranks. count: the number
   // of steps of this rank.
   template <class Step>
-  Status in_rounds(std::size_t count, Step step);
+  Status in_rounds(std::size_t count, Step step) {
+    return run_rounds(count, step).status();
+  }
+  // Works like in_rounds() and then pass_on().
+  template <class Step>
+  Status write_in_rounds(std::size_t count, Step step) {
+    NMB_ASSIGN(const bool any, run_rounds(count, step));
+    return any ? pass_on() : Status();
+  }
 
   // Writes bytes of this rank, and passes them on as often as its memory is full. Collective.
   Status write_all(std::uint64_t offset, std::span<const std::byte> bytes);
@@ -47,6 +55,8 @@ class StripeWriter {
   // meanwhile. `status`: this rank's status so far. If a rank has failed, the call fails on all
   // ranks.
   Status pass_on(Status status = {});
+  // Writes the bytes that wait on this rank, if no other rank has any. Not collective.
+  Status write_alone();
 
  private:
   struct WaitingRange {
@@ -61,13 +71,17 @@ class StripeWriter {
       all(part.offset, part.bytes);
     }
   };
-  enum RoundState : int { kDone, kMore, kFailed };
+  // kEmpty: done, and no bytes wait.
+  enum RoundState : int { kEmpty, kDone, kMore, kFailed };
 
   static std::size_t round_bytes(int writers, int ranks) {
     return std::max(
         kRoundBytes * static_cast<std::size_t>(writers) / static_cast<std::size_t>(ranks),
         kLeastRound);
   }
+  // Returns whether bytes wait on any rank.
+  template <class Step>
+  Result<bool> run_rounds(std::size_t count, Step& step);
   bool full() const { return bytes_.size() >= round_; }
   Status write_whole_stripes();
   std::vector<FileWrite> in_file_order() const;  // the waiting bytes
@@ -95,15 +109,18 @@ class StripeWriter {
 };
 
 template <class Step>
-Status StripeWriter::in_rounds(std::size_t count, Step step) {
+Result<bool> StripeWriter::run_rounds(std::size_t count, Step& step) {
   for (std::size_t i = 0;;) {
     Status status;
     while (status.ok() && i < count && !full()) status = step(i++);
-    const RoundState mine = !status.ok() ? kFailed : i < count ? kMore : kDone;
+    const RoundState mine = !status.ok()     ? kFailed
+                            : i < count      ? kMore
+                            : bytes_.empty() ? kEmpty
+                                             : kDone;
     NMB_ASSIGN(const RoundState all,
                ranks_.all_reduce(mine, [](RoundState a, RoundState b) { return std::max(a, b); }));
     if (all == kFailed) return ranks_.agree(status);
-    if (all == kDone) return {};
+    if (all <= kDone) return all == kDone;
     NMB_TRY(pass_on());
   }
 }

@@ -26,9 +26,10 @@ Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks);
 Status write_file_table(WriterCore& w);
 
 // --- commit_values.cpp ---
-// Writes values to their positions in the file. After this step, free space begins after the last
-// value.
-Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks);
+// Writes values to their positions in the file. Sets w.next.cursor to the end of this rank's
+// values. moves: whether values of any rank are copied. *status: the status of this rank so far, on
+// which the ranks must agree later.
+Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks, bool moves, Status* status);
 // Uses the block's pieces to compute the index-entry fields that describe the extent. Not
 // collective.
 Status describe_extent(WriterCore& w, BlockCommit& block);
@@ -37,8 +38,10 @@ void keep_committed_extent(const WriterCore& w, BlockCommit& block);
 
 // --- commit_growth.cpp ---
 // Computes the stamp of the generation (spec/format.md, section 5.1), and chooses the blocks whose
-// changes go to a growth page. Afterwards the pieces of all extents are known.
-Status choose_growth(WriterCore& w, std::vector<BlockCommit>& blocks, bool with_view);
+// changes go to a growth page. Afterwards free space begins after the last value of all ranks.
+// status: the status of this rank so far, on which the ranks agree.
+Status choose_growth(WriterCore& w, std::vector<BlockCommit>& blocks, bool with_view,
+                     const Status& status);
 // If growth was folded, replaces all growth pages by one page with the rows that stay.
 Status replace_growth(WriterCore& w);
 // A row of the new growth page.
@@ -120,9 +123,11 @@ Status write_view(WriterCore& w);
 Status warn_of_old_view(WriterCore& w);
 
 // --- commit_end.cpp ---
-// Rank 0 writes the growth rows and the dead ranges of all ranks.
-Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks);
-// Flushes all data to the device; then rank 0 writes the superblock.
-Status write_superblock(WriterCore& w);
+// Rank 0 writes the growth rows and the dead ranges of all ranks. *status: the status of this rank,
+// on which the ranks must agree later.
+Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks, Status* status);
+// Flushes all data to the device; then rank 0 writes the superblock. only_rank_0: whether no other
+// rank has bytes in w.stripes. status: the status of this rank so far, on which the ranks agree.
+Status write_superblock(WriterCore& w, bool only_rank_0, Status status);
 
 }  // namespace nmb

@@ -116,8 +116,12 @@ std::optional<Sharing::Handle> OwnedNames::find(std::string_view name) const {
   return it->primary;
 }
 
-Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const NameRecord> records,
-                                           NameSlices* slices_out, OwnedNames* owned) {
+namespace {
+
+// status: if given, receives the status of this rank, and the changes of other slices are not
+// added.
+Result<std::vector<NameMatch>> match(Communicator& ranks, std::span<const NameRecord> records,
+                                     NameSlices* slices_out, OwnedNames* owned, Status* status) {
   std::vector<std::string_view> names;
   names.reserve(records.size());
   for (const NameRecord& record : records) names.push_back(record.name);
@@ -146,17 +150,21 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
       visit(std::span(claims).subspan(i, j - i));
     }
   };
-  Status status;
-  std::int64_t changes = 0;
+  Status judged;
+  std::int64_t changes = 0, before = 0;
   for_each_name([&](std::span<Claimed> group) {
     std::int64_t change = 0;
-    const Status judged = judge(group, &change);
-    if (status.ok()) status = judged;
+    const Status of_group = judge(group, &change);
+    if (judged.ok()) judged = of_group;
     for (Claimed& claimed : group) claimed.change = changes;
     changes += change;
   });
-  NMB_TRY(ranks.agree(status));
-  NMB_ASSIGN(const std::int64_t before, ranks.scan_before(changes, std::int64_t{0}, std::plus<>()));
+  if (status) {
+    *status = judged;
+  } else {
+    NMB_TRY(ranks.agree(judged));
+    NMB_ASSIGN(before, ranks.scan_before(changes, std::int64_t{0}, std::plus<>()));
+  }
   // The answers that a rank receives are in the order of its names. The primary receives the
   // handles of all ranks that share the block. Each other rank that shares the block receives only
   // the primary's handle.
@@ -187,6 +195,18 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
   matches.reserve(records.size());
   for (auto& [owner, match] : answers) matches.push_back(std::move(match));
   return matches;
+}
+
+}  // namespace
+
+Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const NameRecord> records,
+                                           NameSlices* slices, OwnedNames* owned) {
+  return match(ranks, records, slices, owned, nullptr);
+}
+
+Result<std::vector<NameMatch>> match_sharers(Communicator& ranks,
+                                             std::span<const NameRecord> records, Status* status) {
+  return match(ranks, records, nullptr, nullptr, status);
 }
 
 }  // namespace nmb

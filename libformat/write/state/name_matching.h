@@ -82,7 +82,10 @@ class OwnedNames {
 // record of the same name. *slices receives the slices, and *owned receives the names that this
 // rank owns; both may be null. Errors: kConflict if the claims of ranks contradict each other.
 Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const NameRecord> records,
-                                           NameSlices* slices = nullptr,
-                                           OwnedNames* owned = nullptr);
+                                           NameSlices* slices, OwnedNames* owned);
+// Works like match_names(), with fewer messages: does not compute NameMatch::change. *status: the
+// status of this rank alone, on which the ranks must agree later.
+Result<std::vector<NameMatch>> match_sharers(Communicator& ranks,
+                                             std::span<const NameRecord> records, Status* status);
 
 }  // namespace nmb

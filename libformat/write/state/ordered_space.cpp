@@ -1,10 +1,14 @@
-// Some ranks, or all ranks, are owners: each owns a range of order numbers, and sorts the requests
-// for the blocks in this range. A scan over the owners computes the position where the space of
-// each range begins.
+// If there are many requests, some or all ranks are owners: each owns a range of order numbers, and
+// sorts the requests for the blocks in this range. A scan over the owners computes the position
+// where the space of each range begins. Otherwise each rank sorts all requests.
 #include "state/ordered_space.h"
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <limits>
+#include <map>
+#include <string>
 
 #include "origins/placement.h"
 #include "parallel/outbox.h"
@@ -83,11 +87,60 @@ OwnerPlacement placement_of(const std::vector<SentRequest*>& by_order, std::uint
   return all;
 }
 
+std::vector<SentRequest*> in_order(std::vector<SentRequest>& asked) {
+  std::vector<SentRequest*> by_order;
+  for (SentRequest& one : asked) by_order.push_back(&one);
+  std::ranges::stable_sort(by_order, {}, [](const SentRequest* one) { return one->request.order; });
+  return by_order;
+}
+
+// Sets the positions of requests, of which the first begins at `at` or later. cursor: where free
+// space began before all requests.
+void set_positions(const std::vector<SentRequest*>& by_order, std::uint64_t at,
+                   std::uint64_t cursor) {
+  for (SentRequest* one : by_order) {
+    const OrderedRequest& request = one->request;
+    one->position =
+        at == cursor && continues(request, at) ? request.tail : round_up(at, request.alignment);
+    // A request of length 0 takes no space.
+    if (request.length > 0) at = round_up(one->position + request.length, 8);
+  }
+}
+
+Status check_end(std::uint64_t end) {
+  if (end < Placement::kLimit) return {};
+  return Status(Code::kLimit, "values would end after byte 2^62 of the file");
+}
+
+// Lets all ranks learn all requests, which are few. Collective.
+Result<std::vector<std::uint64_t>> take_space_of_few(Communicator& ranks,
+                                                     std::span<const OrderedRequest> requests,
+                                                     std::uint64_t* cursor) {
+  std::vector<SentRequest> asked;
+  for (const OrderedRequest& request : requests) asked.push_back({ranks.rank(), request});
+  NMB_ASSIGN(const std::string all,
+             ranks.all_reduce(std::string(reinterpret_cast<const char*>(asked.data()),
+                                          asked.size() * sizeof(SentRequest)),
+                              std::plus<>()));
+  asked.resize(all.size() / sizeof(SentRequest));
+  std::memcpy(asked.data(), all.data(), all.size());
+  const std::vector<SentRequest*> by_order = in_order(asked);
+  const std::uint64_t end = placement_of(by_order, *cursor).as_first.end(*cursor);
+  NMB_TRY(check_end(end));
+  set_positions(by_order, OwnerPlacement().as_first.end(*cursor), *cursor);
+  *cursor = end;
+  std::vector<std::uint64_t> positions;
+  for (const SentRequest& one : asked)
+    if (one.from == ranks.rank()) positions.push_back(one.position);
+  return positions;
+}
+
 }  // namespace
 
 Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
                                                       std::span<const OrderedRequest> requests,
-                                                      std::uint64_t* cursor) {
+                                                      std::uint64_t* cursor, const Status& so_far) {
+  constexpr std::uint64_t kFew = 1024;
   Demand mine;
   mine.count = requests.size();
   mine.cursor = *cursor;
@@ -95,12 +148,14 @@ Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
     mine.least = std::min(mine.least, request.order);
     mine.most = std::max(mine.most, request.order);
   }
-  NMB_ASSIGN(const Demand all, ranks.all_reduce(mine, [](const Demand& a, const Demand& b) {
-    return Demand{std::min(a.least, b.least), std::max(a.most, b.most), a.count + b.count,
-                  a.cursor};
-  }));
+  NMB_ASSIGN(const Demand all,
+             ranks.agree_and_reduce(so_far, mine, [](const Demand& a, const Demand& b) {
+               return Demand{std::min(a.least, b.least), std::max(a.most, b.most),
+                             a.count + b.count, a.cursor};
+             }));
   *cursor = all.cursor;
   if (all.count == 0) return std::vector<std::uint64_t>();
+  if (all.count <= kFew) return take_space_of_few(ranks, requests, cursor);
 
   const Owners owners(all, ranks.size());
   Outbox<OrderedRequest> sent;
@@ -109,9 +164,7 @@ Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
   std::vector<SentRequest> asked;
   asked.reserve(arrived.size());
   for (const auto& [from, request] : arrived) asked.push_back({from, request});
-  std::vector<SentRequest*> by_order;
-  for (SentRequest& one : asked) by_order.push_back(&one);
-  std::ranges::stable_sort(by_order, {}, [](const SentRequest* one) { return one->request.order; });
+  const std::vector<SentRequest*> by_order = in_order(asked);
 
   const OwnerPlacement own = placement_of(by_order, *cursor);
   NMB_ASSIGN(const OwnerPlacement before,
@@ -120,16 +173,8 @@ Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
                  [](const OwnerPlacement& a, const OwnerPlacement& b) { return a.then(b); }));
   NMB_ASSIGN(const OwnerPlacement whole, ranks.broadcast_value(ranks.size() - 1, before.then(own)));
   const std::uint64_t end = whole.as_first.end(*cursor);
-  if (end >= Placement::kLimit)
-    return Status(Code::kLimit, "values would end after byte 2^62 of the file");
-  std::uint64_t at = before.as_first.end(*cursor);
-  for (SentRequest* one : by_order) {
-    const OrderedRequest& request = one->request;
-    one->position =
-        at == *cursor && continues(request, at) ? request.tail : round_up(at, request.alignment);
-    // A request of length 0 takes no space.
-    if (request.length > 0) at = round_up(one->position + request.length, 8);
-  }
+  NMB_TRY(check_end(end));
+  set_positions(by_order, before.as_first.end(*cursor), *cursor);
   *cursor = end;
 
   // An owner sends its answers to a rank in the order in which this rank sent the requests.

@@ -22,11 +22,13 @@ struct OrderedRequest {
 
 // Returns the positions of this rank's requests. Requests for the same block get space in the order
 // of the list. Collective. *cursor: the position where free space begins; must be set on rank 0
-// before the call, and is set on all ranks by the call. The requests are divided among ranks by
-// their order numbers, so that no rank receives all requests. Errors, on all ranks: kLimit if space
-// would end after byte 2^62 of the file.
+// before the call, and is set on all ranks by the call. Many requests are divided among ranks by
+// their order numbers, so that no rank receives all requests. so_far: this rank's status; if a rank
+// has failed, all ranks fail. Errors, on all ranks: kLimit if space would end after byte 2^62 of
+// the file.
 Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
                                                       std::span<const OrderedRequest> requests,
-                                                      std::uint64_t* cursor);
+                                                      std::uint64_t* cursor,
+                                                      const Status& so_far = {});
 
 }  // namespace nmb

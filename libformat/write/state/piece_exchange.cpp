@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <initializer_list>
 #include <utility>
 
 #include "ranks/write_buffer.h"
-#include "wire/hash.h"
 
 namespace nmb {
 
@@ -134,21 +134,15 @@ struct PieceExchange::Assembly {
   std::uint64_t length_ = 0;
 };
 
-// The part of the file that ranks write in the next round. `from` is kNowhere if all parts have
-// been written.
-struct PieceExchange::Round {
-  std::uint64_t from, to;
-  bool failed, conflict;
-};
-
 Written& PieceExchange::written_for(const Sharing::Handle& primary) {
   return written_[{primary.rank, primary.id}];
 }
 
 // Chooses the next round so that no rank sends much more than kRoundBytes. Collective.
 Result<PieceExchange::Round> PieceExchange::next_round(std::span<const PiecePart> rest,
-                                                       const Status& status, bool conflict) const {
-  Round mine{kNowhere, kNowhere, !status.ok(), conflict};
+                                                       const Status& status, const Digest& digest,
+                                                       bool waiting) {
+  Round mine{kNowhere, kNowhere, digest, !status.ok(), waiting, conflict_, out_of_range_, true};
   if (!rest.empty()) mine.from = rest[0].piece.position;
   std::uint64_t bytes = 0;
   for (const PiecePart& part : rest) {
@@ -159,9 +153,18 @@ Result<PieceExchange::Round> PieceExchange::next_round(std::span<const PiecePart
     bytes += part.bytes;
   }
   NMB_ASSIGN(Round round, ranks_.all_reduce(mine, [](const Round& a, const Round& b) {
-    return Round{std::min(a.from, b.from), std::min(a.to, b.to), a.failed || b.failed,
-                 a.conflict || b.conflict};
+    return Round{std::min(a.from, b.from),
+                 std::min(a.to, b.to),
+                 a.digest,
+                 a.failed || b.failed,
+                 a.waiting || b.waiting,
+                 a.conflict || b.conflict,
+                 a.out_of_range || b.out_of_range,
+                 a.alike && b.alike && a.digest == b.digest};
   }));
+  if (round.failed) return ranks_.agree(status);
+  conflict_ = round.conflict;
+  out_of_range_ = round.out_of_range;
   const std::uint64_t pieces = std::max<std::uint64_t>(1, kRoundBytes / how_.stripe);
   if (round.from != kNowhere)
     round.to = std::min(
@@ -198,7 +201,7 @@ struct PartsOfRank {
 
 // Assembles and writes all pieces that were sent to this rank, in the order of their positions.
 // After a failure, this function writes nothing more but still detects conflicts.
-Status PieceExchange::write_arrived(const std::vector<Message>& arrived, bool* conflict) {
+Status PieceExchange::write_arrived(const std::vector<Message>& arrived) {
   std::vector<PartsOfRank> ranks(arrived.begin(), arrived.end());
   Assembly assembly;
   Status status;
@@ -212,17 +215,17 @@ Status PieceExchange::write_arrived(const std::vector<Message>& arrived, bool* c
     // Takes the parts in the order of ranks, so that the values of the highest rank win.
     for (PartsOfRank& of : ranks)
       for (; of.is_at(position); of.next()) {
-        const Status taken = of.in.ok() ? take_part(of.part, &assembly, conflict) : of.in.status();
+        const Status taken = of.in.ok() ? take_part(of.part, &assembly) : of.in.status();
         if (status.ok()) status = taken;
       }
     if (status.ok()) status = write(assembly, position);
   }
 }
 
-Status PieceExchange::take_part(const SentPart& part, Assembly* assembly, bool* conflict) {
-  *conflict = *conflict || assembly->is_written;
+Status PieceExchange::take_part(const SentPart& part, Assembly* assembly) {
+  conflict_ = conflict_ || assembly->is_written;
   if (part.is_written) {
-    *conflict = *conflict || !assembly->bytes().empty();
+    conflict_ = conflict_ || !assembly->bytes().empty();
     assembly->is_written = true;
     return {};
   }
@@ -276,17 +279,77 @@ void PieceExchange::reserve_messages(std::span<const PiecePart> rest, std::uint6
   for (const auto& [rank, length] : lengths) outgoing->use(rank, ranks_.parcel_bytes(length));
 }
 
-// Writes the parts of all ranks in rounds. alone_direct: if true, a rank that has a whole piece in
-// one part writes the piece itself. *conflict: becomes true if one rank has written a whole piece
-// directly, and another rank also has values in this piece.
-Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, Status status,
-                                    const Encode& encode, bool alone_direct, bool* conflict) {
-  std::vector<std::byte> encoded;  // encoded bytes of one part
-  for (std::size_t next = 0;;) {
-    NMB_ASSIGN(const Round round, next_round(parts.subspan(next), status, *conflict));
-    if (round.failed) return ranks_.agree(status);
-    *conflict = round.conflict;
-    if (round.from == kNowhere) return {};
+// Returns the bytes of a part, which are valid until the next call.
+std::span<const std::byte> PieceExchange::encoded(const PiecePart& part, const Encode& encode,
+                                                  bool again) {
+  encoded_.resize(part.bytes);
+  if (encode(part, encoded_, again)) out_of_range_ = true;
+  return encoded_;
+}
+
+void PieceExchange::add_values(const Encode& encode, DigestStream* digest) {
+  for (const PiecePart& part : parts_) digest->add(encoded(part, encode, false));
+  counted_ = true;
+}
+
+namespace {
+
+std::uint64_t bytes_of(std::span<const PiecePart> parts) {
+  std::uint64_t bytes = 0;
+  for (const PiecePart& part : parts) bytes += part.bytes;
+  return bytes;
+}
+
+// Adds the places of the parts in the file, and their selections.
+void add_selections(std::span<const PiecePart> parts, DigestStream* digest) {
+  const auto add = [&](std::initializer_list<std::uint64_t> numbers) {
+    digest->add(std::as_bytes(std::span(numbers.begin(), numbers.size())));
+  };
+  for (const PiecePart& part : parts) {
+    add({part.piece.position, part.piece.logical, part.piece.length, part.bytes, part.runs.size()});
+    for (const PiecePart::Runs& run : part.runs)
+      add({run.offset, run.length, run.stride, run.count});
+  }
+}
+
+}  // namespace
+
+// Returns whether all ranks have the same parts with the same bytes. Collective.
+Result<bool> PieceExchange::are_alike(const Encode& encode, const Status& status) {
+  if (!first_.alike || bytes_of(parts_) <= kFewBytes) return first_.alike;
+  DigestStream values;
+  add_values(encode, &values);
+  NMB_ASSIGN(const Round round, next_round(parts_, status, values.digest()));
+  return round.alike;
+}
+
+// Writes the pieces of this rank's stripes; other ranks, which have the same parts, write the rest.
+Status PieceExchange::put_alike(const Encode& encode) {
+  Assembly assembly;
+  for (auto first = parts_.begin(); first != parts_.end();) {
+    const std::uint64_t position = first->piece.position;
+    const auto behind = std::find_if(first, parts_.end(), [&](const PiecePart& part) {
+      return part.piece.position != position;
+    });
+    if (how_.rank_of(position, ranks_.size()) == ranks_.rank()) {
+      assembly.begin({first->piece, first->primary, false});
+      for (auto part = first; part != behind; ++part)
+        NMB_TRY(
+            take_part({part->piece, part->primary, false, part->runs, encoded(*part, encode, true)},
+                      &assembly));
+      NMB_TRY(write(assembly, position));
+    }
+    first = behind;
+  }
+  return {};
+}
+
+// Writes the parts of all ranks in rounds, of which `round` is the first. alone_direct: if true, a
+// rank that has a whole piece in one part writes the piece itself.
+Status PieceExchange::put_in_rounds(Round round, Status status, const Encode& encode,
+                                    bool alone_direct) {
+  const std::span<const PiecePart> parts = parts_;
+  for (std::size_t next = 0; round.from != kNowhere;) {
     Outbox<SentPart> outgoing;
     reserve_messages(parts.subspan(next), round.to, &outgoing);
     for (; next < parts.size() && parts[next].piece.position < round.to; ++next) {
@@ -296,27 +359,47 @@ Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, Status sta
                         (next == 0 || parts[next - 1].piece.position != position) &&
                         (next + 1 == parts.size() || parts[next + 1].piece.position != position);
       const bool direct = alone_direct && only;
-      encoded.resize(part.bytes);
-      encode(part, encoded, !alone_direct);
+      const std::span<const std::byte> bytes = encoded(part, encode, counted_ || !alone_direct);
       outgoing.add(how_.rank_of(position, ranks_.size()),
-                   {part.piece, part.primary, direct, part.runs, encoded});
-      if (direct && status.ok()) status = write_piece(part, encoded);
+                   {part.piece, part.primary, direct, part.runs, bytes});
+      if (direct && status.ok()) status = write_piece(part, bytes);
     }
     NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(outgoing.take()));
-    const Status written = write_arrived(arrived, conflict);
+    const Status written = status.ok() ? write_arrived(arrived) : Status();
     if (status.ok()) status = written;
+    NMB_ASSIGN(round, next_round(parts.subspan(next), status));
   }
+  return {};
 }
 
-Status PieceExchange::put(std::vector<PiecePart> parts, const Status& before,
-                          const Encode& encode) {
-  std::ranges::sort(parts, {},
+Result<bool> PieceExchange::begin(std::vector<PiecePart> parts, const Encode& encode,
+                                  const Status& status, bool waiting) {
+  parts_ = std::move(parts);
+  counted_ = out_of_range_ = false;
+  std::ranges::sort(parts_, {},
                     [](const PiecePart& part) { return std::pair(part.piece.position, part.put); });
-  bool conflict = false;
-  NMB_TRY(put_in_rounds(parts, before, encode, true, &conflict));
+  DigestStream digest;
+  add_selections(parts_, &digest);
+  if (bytes_of(parts_) <= kFewBytes) add_values(encode, &digest);
+  NMB_ASSIGN(first_, next_round(parts_, status, digest.digest(), waiting));
+  return first_.waiting;
+}
+
+Result<bool> PieceExchange::put(const Encode& encode, Status status, bool out_of_range) {
+  out_of_range_ = out_of_range_ || out_of_range;
+  NMB_ASSIGN(const bool alike, are_alike(encode, status));
+  if (alike) {
+    if (status.ok()) status = put_alike(encode);
+    NMB_TRY(next_round({}, status).status());
+    return out_of_range_;
+  }
+  NMB_TRY(put_in_rounds(first_, status, encode, true));
+  if (!conflict_) return out_of_range_;
   // After a conflict, all pieces are sent and written again, so that the values of the highest rank
   // win.
-  return conflict ? put_in_rounds(parts, {}, encode, false, &conflict) : Status();
+  NMB_ASSIGN(const Round again, next_round(parts_, {}));
+  NMB_TRY(put_in_rounds(again, {}, encode, false));
+  return out_of_range_;
 }
 
 }  // namespace nmb

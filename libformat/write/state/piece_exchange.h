@@ -16,6 +16,7 @@
 #include "parallel/outbox.h"
 #include "ranks/aggregation.h"
 #include "state/block_state.h"
+#include "wire/hash.h"
 
 namespace nmb {
 
@@ -64,38 +65,66 @@ class PieceExchange {
         written_(*written) {}
 
   // Fills `out` with the bytes of a part, in external form. again: true if the function was called
-  // for this part before.
-  using Encode = std::function<void(const PiecePart& part, std::span<std::byte> out, bool again)>;
+  // for this part before. Returns whether values are out of the range of their variable.
+  using Encode = std::function<bool(const PiecePart& part, std::span<std::byte> out, bool again)>;
 
+  // Takes the parts that this rank writes by put(). waiting: whether this rank has values without
+  // places. Returns whether any rank has; the ranks then assign the places and call begin() again.
+  // status: this rank's status so far; if a rank has failed, all ranks fail. Collective.
+  Result<bool> begin(std::vector<PiecePart> parts, const Encode& encode, const Status& status,
+                     bool waiting);
   // Writes the parts of all ranks. Collective. If several ranks write the same byte, the value of
   // the highest rank is written. If several puts of one rank write the same byte, the value of the
-  // last put is written. At any time, a rank holds about kRoundBytes of its own bytes in memory,
-  // and about kRoundBytes of bytes from other ranks. before: this rank's status so far; if a rank
-  // has failed, all ranks fail, and none writes. Errors, the same on all ranks: kIo, kNoSpace.
-  Status put(std::vector<PiecePart> parts, const Status& before, const Encode& encode);
+  // last put is written. If all ranks have the same parts with the same bytes, found by a digest,
+  // no bytes are sent: each piece is written by the rank that writes its stripe. At any time, a
+  // rank holds about kRoundBytes of its own bytes in memory, and about kRoundBytes of bytes from
+  // other ranks. status: this rank's status since begin(). Returns whether values of any rank are
+  // out of range; out_of_range: whether earlier values of this rank are. Errors, the same on all
+  // ranks: kIo, kNoSpace.
+  Result<bool> put(const Encode& encode, Status status, bool out_of_range);
 
  private:
   // A piece that this rank assembles from the received parts and then writes.
   struct Assembly;
-  struct Round;
+
+  // Part of the file that ranks write in the next round. `from` is kNowhere if all parts have been
+  // written. alike: whether the digests of all ranks are equal.
+  struct Round {
+    std::uint64_t from, to;
+    Digest digest;
+    bool failed, waiting, conflict, out_of_range, alike;
+  };
 
   Result<Round> next_round(std::span<const PiecePart> rest, const Status& status,
-                           bool conflict) const;
-  Status put_in_rounds(std::span<const PiecePart> parts, Status status, const Encode& encode,
-                       bool alone_direct, bool* conflict);
+                           const Digest& digest = {}, bool waiting = false);
+  void add_values(const Encode& encode, DigestStream* digest);
+  Result<bool> are_alike(const Encode& encode, const Status& status);
+  Status put_in_rounds(Round round, Status status, const Encode& encode, bool alone_direct);
+  Status put_alike(const Encode& encode);
+  std::span<const std::byte> encoded(const PiecePart& part, const Encode& encode, bool again);
   Status write_piece(const PiecePart& part, std::span<const std::byte> bytes);
   void reserve_messages(std::span<const PiecePart> rest, std::uint64_t to,
                         Outbox<SentPart>* outgoing) const;
-  Status write_arrived(const std::vector<Message>& arrived, bool* conflict);
-  static Status take_part(const SentPart& part, Assembly* assembly, bool* conflict);
+  Status write_arrived(const std::vector<Message>& arrived);
+  Status take_part(const SentPart& part, Assembly* assembly);
   Status write(const Assembly& assembly, std::uint64_t position);
   Written& written_for(const Sharing::Handle& primary);
 
   static constexpr std::uint64_t kRoundBytes = 4 << 20;
+  // Values up to this many bytes are part of the first digest, which otherwise has only the
+  // selections: encoding them takes less time than another message.
+  static constexpr std::uint64_t kFewBytes = 64 << 10;
   Communicator& ranks_;
   OutputFile& file_;
   const Aggregation how_;  // has stripes at least as long as a piece
   WrittenFor& written_;
+  std::vector<PiecePart> parts_{};  // in the order of their positions
+  Round first_{};
+  // True if one rank has written a whole piece directly, and another rank also has values in it.
+  bool conflict_ = false;
+  bool out_of_range_ = false;         // true if a rank has values out of range
+  bool counted_ = false;              // true if `encode` was called for all parts
+  std::vector<std::byte> encoded_{};  // encoded bytes of one part
 };
 
 }  // namespace nmb

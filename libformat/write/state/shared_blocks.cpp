@@ -291,7 +291,7 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
   return w_.ranks.agree(unite().in_file(w_.file->name()));
 }
 
-Status SharedBlocks::match_values(const std::vector<BlockId>& knowing) {
+Status SharedBlocks::match_values(const std::vector<BlockId>& knowing, Status* status) {
   std::vector<NameRecord> records;
   for (const BlockId id : w_.blocks.dirty) {
     const BlockState& block = w_.blocks[id];
@@ -310,7 +310,8 @@ Status SharedBlocks::match_values(const std::vector<BlockId>& knowing) {
     if (!w_.blocks[id].dirty && !is_changed(w_.blocks[id]) && !w_.blocks[id].is_removed())
       records.push_back({w_.blocks.name(id), id, Claim::kKnow});
   std::ranges::sort(records, {}, &NameRecord::name);
-  NMB_ASSIGN(std::vector<NameMatch> matches, match_names(w_.ranks.communicator(), records));
+  NMB_ASSIGN(std::vector<NameMatch> matches,
+             match_sharers(w_.ranks.communicator(), records, status));
   for (std::size_t i = 0; i < records.size(); ++i)
     if (!w_.blocks[records[i].id].is_removed()) take_match(records[i].id, std::move(matches[i]));
   return {};
@@ -349,7 +350,7 @@ Status SharedBlocks::send_places(const std::vector<BlockId>& ids) {
 
 // Sends each primary a list of the values of its blocks that this rank has written. The primary
 // needs the list to finish the extents.
-Status SharedBlocks::collect_values() {
+Status SharedBlocks::collect_values(Status* status) {
   if (w_.ranks.is_alone()) return {};
   Outbox<WrittenMessage> sent;
   for (BlockId id : w_.blocks.dirty) {
@@ -372,7 +373,9 @@ Status SharedBlocks::collect_values() {
     }
     return {};
   };
-  return w_.ranks.agree(w_.keep(take()));
+  const Status taken = w_.keep(take());
+  if (status->ok()) *status = taken;
+  return {};
 }
 
 }  // namespace nmb

@@ -35,12 +35,13 @@ class SharedBlocks {
   // Chooses a primary for each committed block to which values are put. If a rank already has
   // uncommitted values of the block, that rank is the primary; otherwise the lowest rank that puts
   // values is. knowing: other blocks that this rank knows, in case that another rank has put values
-  // to them.
-  Status match_values(const std::vector<BlockId>& knowing);
+  // to them. *status: the status of this rank alone, on which the ranks must agree later.
+  Status match_values(const std::vector<BlockId>& knowing, Status* status);
   // Sends the places of shared blocks to the other ranks.
   Status send_places(const std::vector<BlockId>& ids);
   // Sends the primary of each shared block a list of the values that other ranks have written.
-  Status collect_values();
+  // *status: the status of this rank so far, on which the ranks must agree later.
+  Status collect_values(Status* status);
 
   void take_match(BlockId id, NameMatch match);
 
