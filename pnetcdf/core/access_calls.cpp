@@ -154,6 +154,17 @@ void add_accesses(int variable, std::size_t rank, bool has_stride, int slabs,
   }
 }
 
+// As add_accesses(), for puts: hyperslabs without strides become one access, which refers to
+// `index`.
+void add_puts(int variable, std::size_t rank, bool has_stride, int slabs,
+              const std::vector<MPI_Offset>& index, std::size_t size, std::uint64_t elements,
+              const std::byte* values, std::vector<Access>* out) {
+  auto* const bytes = const_cast<std::byte*>(values);
+  if (slabs < 2 || has_stride || rank == 0)
+    return add_accesses(variable, rank, has_stride, slabs, index, size, bytes, out);
+  out->push_back({variable, {}, index, bytes, elements});
+}
+
 void add_accesses(const Selection& selection, std::size_t size, std::byte* values,
                   std::vector<Access>* out) {
   add_accesses(selection.variable, selection.rank, selection.has_stride, selection.slabs,
@@ -163,6 +174,14 @@ void add_accesses(const Selection& selection, std::size_t size, std::byte* value
     out->back().values = values;
     values += one.elements * size;
   }
+}
+
+void add_puts(const Selection& selection, std::size_t size, const std::byte* values,
+              std::vector<Access>* out) {
+  if (!selection.spread.empty())
+    return add_accesses(selection, size, const_cast<std::byte*>(values), out);
+  add_puts(selection.variable, selection.rank, selection.has_stride, selection.slabs,
+           selection.index, size, static_cast<std::uint64_t>(selection.elements), values, out);
 }
 
 std::size_t rank_of(const OpenFile& file, int variable) {
@@ -338,8 +357,8 @@ int run_blocking(OpenFile& file, unsigned flags, int failed, std::vector<Job>& j
         take_values(file, job.selection, job.buffer, job.imap, job.user, false, &values, &own);
     if (status == code::kOk) status = one;
     if (one != code::kOk && one != code::kRange) continue;
-    add_accesses(job.selection, type_size(type_of_var(file, job.selection.variable)),
-                 const_cast<std::byte*>(values), &accesses);
+    add_puts(job.selection, type_size(type_of_var(file, job.selection.variable)), values,
+             &accesses);
     owned.push_back(std::move(own));
     records = std::max(records, job.selection.records);
   }
@@ -664,9 +683,8 @@ int complete(OpenFile& file, int number, int* requests, int* statuses, bool coll
   std::vector<Access> accesses;
   MPI_Offset records = static_cast<MPI_Offset>(file.records);
   for (const std::unique_ptr<Request>& put : taken.puts) {
-    add_accesses(put->variable, rank_of(file, put->variable), put->has_stride, put->slabs,
-                 put->index, type_size(type_of_var(file, put->variable)),
-                 const_cast<std::byte*>(put->values), &accesses);
+    add_puts(put->variable, rank_of(file, put->variable), put->has_stride, put->slabs, put->index,
+             type_size(type_of_var(file, put->variable)), put->elements, put->values, &accesses);
     records = std::max(records, put->records);
   }
   bool any_puts = !accesses.empty(), any_gets = !taken.gets.empty();

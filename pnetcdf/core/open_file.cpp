@@ -487,6 +487,14 @@ int OpenFile::meet() {
   return failed(writer->flush(), code::kWrite);
 }
 
+Result<RequestId> OpenFile::iput(const Access& put, ConstArray values) {
+  const VarPlace place = place_of(put.variable);
+  const BlockId block = blocks[place.block].id;
+  if (put.slabs.empty()) return writer->iput(block, place.variable, put.slab, values);
+  const std::vector<std::uint64_t> numbers(put.slabs.begin(), put.slabs.end());
+  return writer->iput(block, place.variable, Hyperslabs{numbers}, values);
+}
+
 int OpenFile::put_together(std::span<const Access> puts) {
   std::vector<RequestId> ids;
   ids.reserve(puts.size());
@@ -494,10 +502,7 @@ int OpenFile::put_together(std::span<const Access> puts) {
   for (const Access& put : puts) {
     const Type type = header.all().variable(static_cast<VarId>(put.variable)).type;
     const std::size_t bytes = put.elements * type_size(type);
-    const VarPlace place = place_of(put.variable);
-    const Result<RequestId> id =
-        writer->iput(blocks[place.block].id, place.variable, put.slab,
-                     ConstArray(native(type), std::span(put.values, bytes)));
+    const Result<RequestId> id = iput(put, ConstArray(native(type), std::span(put.values, bytes)));
     if (!id.ok()) {
       status = id.status();
       break;
@@ -519,12 +524,13 @@ int OpenFile::put(std::span<const Access> puts) {
     const std::size_t bytes = put.elements * type_size(type);
     const ConstArray values(native(type), std::span(put.values, bytes));
     const VarPlace place = place_of(put.variable);
-    const BlockId block = blocks[place.block].id;
-    if (puts.size() == 1) {
-      if (const Status status = writer->put(block, place.variable, put.slab, values); !status.ok())
+    if (puts.size() == 1 && put.slabs.empty()) {
+      if (const Status status =
+              writer->put(blocks[place.block].id, place.variable, put.slab, values);
+          !status.ok())
         return failed(status, code::kWrite);
     } else {
-      const Result<RequestId> id = writer->iput(block, place.variable, put.slab, values);
+      const Result<RequestId> id = iput(put, values);
       if (!id.ok()) return failed(id.status(), code::kWrite);
       ids.push_back(*id);
     }

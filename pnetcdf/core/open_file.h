@@ -28,7 +28,8 @@ namespace nmb::pnetcdf {
 struct Access {
   int variable = 0;
   Hyperslab slab{};
-  std::byte* values = nullptr;  // only read by puts
+  std::span<const MPI_Offset> slabs{};  // of puts, in place of `slab`: starts and counts of each
+  std::byte* values = nullptr;          // only read by puts
   std::uint64_t elements = 0;
 };
 
@@ -146,6 +147,7 @@ struct OpenFile {
   // what this rank has defined, in its order; may be nullptr. Collective.
   int share_definitions(int* dims, int* vars);
   int put_together(std::span<const Access> puts);  // collective
+  Result<RequestId> iput(const Access& put, ConstArray values);
   int put(std::span<const Access> puts);
   int get(const Access& get);
 

@@ -74,14 +74,28 @@ std::vector<Put> puts_of(const Communicator& ranks, FileWriter& writer, int roun
 }
 
 // Three generations.
-Status write(Communicator& ranks, const std::string& path, bool by_requests) {
+enum class Way { kCalls, kRequests, kLists };
+Status write(Communicator& ranks, const std::string& path, Way way) {
   NMB_ASSIGN(const std::unique_ptr<FileWriter> writer, start(ranks, path));
   for (int round = 0; round < 3; ++round) {
     const std::vector<Put> puts = puts_of(ranks, *writer, round);
     std::vector<RequestId> requests;
     for (const Put& put : puts) {
       const std::span<const int> values(put.values);
-      if (by_requests) {
+      if (way == Way::kLists && put.slab.stride.empty()) {
+        // A selection for each index of the first dimension.
+        std::vector<std::uint64_t> numbers;
+        for (std::uint64_t i = 0; i < put.slab.count[0]; ++i) {
+          Hyperslab one = put.slab;
+          one.start[0] += i;
+          one.count[0] = 1;
+          numbers.insert(numbers.end(), one.start.begin(), one.start.end());
+          numbers.insert(numbers.end(), one.count.begin(), one.count.end());
+        }
+        NMB_ASSIGN(const RequestId request,
+                   writer->iput(put.block, put.variable, Hyperslabs{numbers}, values));
+        requests.push_back(request);
+      } else if (way != Way::kCalls) {
         NMB_ASSIGN(const RequestId request,
                    writer->iput(put.block, put.variable, put.slab, values));
         requests.push_back(request);
@@ -89,7 +103,7 @@ Status write(Communicator& ranks, const std::string& path, bool by_requests) {
         NMB_TRY(writer->put_all(put.block, put.variable, put.slab, values));
       }
     }
-    if (by_requests) NMB_TRY(writer->wait_all(requests));
+    if (way != Way::kCalls) NMB_TRY(writer->wait_all(requests));
     NMB_TRY(writer->sync());
   }
   return writer->close();
@@ -113,13 +127,18 @@ Result<std::string> values_of(const std::string& path) {
 
 RANK_CASE(RequestsPutTheValuesThatPutAllDoes) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
-  const std::string calls = folder.file("calls.nmb"), requests = folder.file("requests.nmb");
-  NMB_TRY(write(ranks, calls, false));
-  NMB_TRY(write(ranks, requests, true));
+  const std::string calls = folder.file("calls.nmb"), requests = folder.file("requests.nmb"),
+                    lists = folder.file("lists.nmb");
+  NMB_TRY(write(ranks, calls, Way::kCalls));
+  NMB_TRY(write(ranks, requests, Way::kRequests));
+  NMB_TRY(write(ranks, lists, Way::kLists));
   auto compare = [&]() -> Status {
     NMB_ASSIGN(const std::string expected, values_of(calls));
-    NMB_ASSIGN(const std::string found, values_of(requests));
-    return expect(found == expected && found[0] == '\n', "the same values, and no findings");
+    for (const std::string& path : {requests, lists}) {
+      NMB_ASSIGN(const std::string found, values_of(path));
+      NMB_TRY(expect(found == expected && found[0] == '\n', "the same values, and no findings"));
+    }
+    return {};
   };
   return ranks.agree(ranks.rank() == 0 ? compare() : Status());
 }
@@ -300,7 +319,7 @@ RANK_CASE(RequestsStayOpenWhileDefinitionsChange) {
 RANK_CASE(EachRankReadsByRequestsOfItsOwn) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("read.nmb");
-  NMB_TRY(write(ranks, path, true));
+  NMB_TRY(write(ranks, path, Way::kRequests));
   NMB_ASSIGN(const std::unique_ptr<FileReader> reader, FileReader::open(path, {}, ranks));
   GetRequests requests;
   std::vector<RequestId> ids;

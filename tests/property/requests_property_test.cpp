@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <memory>
+#include <numeric>
 #include <random>
 
 #include "reader/file_reader.h"
@@ -99,11 +101,53 @@ std::vector<Status> put_alone(FileWriter& writer, const std::vector<Put>& puts) 
   return statuses;
 }
 
+// One selection as many without strides, in a random order if `shuffled`.
+struct Parts {
+  std::vector<std::uint64_t> numbers;  // as Hyperslabs has them
+  std::vector<double> values;
+};
+Parts parts_of(const Put& put, Random& random, bool shuffled) {
+  const std::size_t rank = put.slab.count.size();
+  // Of these dimensions, each index is a selection of its own.
+  std::size_t outer = random.below(rank);
+  for (std::size_t d = 0; d < rank; ++d)
+    if (!put.slab.stride.empty() && put.slab.stride[d] != 1) outer = std::max(outer, d + 1);
+  std::uint64_t count = 1, inner = 1;
+  for (std::size_t d = 0; d < rank; ++d) (d < outer ? count : inner) *= put.slab.count[d];
+  std::vector<std::uint64_t> order(put.values.empty() ? 0 : count);
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = 0; shuffled && i < order.size(); ++i)
+    std::swap(order[i], order[i + random.below(order.size() - i)]);
+  Parts parts;
+  for (const std::uint64_t i : order) {
+    std::vector<std::uint64_t> start = put.slab.start, one(put.slab.count);
+    std::uint64_t left = i;
+    for (std::size_t d = outer; d-- > 0; left /= put.slab.count[d]) {
+      start[d] += left % put.slab.count[d] * (put.slab.stride.empty() ? 1 : put.slab.stride[d]);
+      one[d] = 1;
+    }
+    parts.numbers.insert(parts.numbers.end(), start.begin(), start.end());
+    parts.numbers.insert(parts.numbers.end(), one.begin(), one.end());
+    const auto from = put.values.begin() + static_cast<std::ptrdiff_t>(i * inner);
+    parts.values.insert(parts.values.end(), from, from + static_cast<std::ptrdiff_t>(inner));
+  }
+  return parts;
+}
+
+// `random` also decides which puts are many selections.
 std::vector<Status> put_together(FileWriter& writer, const std::vector<Put>& puts, Random& random) {
   std::vector<RequestId> ids;
-  for (const Put& put : puts)
-    ids.push_back(
-        *writer.iput(put.block, put.variable, put.slab, std::span<const double>(put.values)));
+  std::deque<Parts> parts;
+  for (const Put& put : puts) {
+    if (random.below(2) == 0 && !put.slab.count.empty()) {
+      const Parts& some = parts.emplace_back(parts_of(put, random, random.below(3) == 0));
+      ids.push_back(*writer.iput(put.block, put.variable, Hyperslabs{some.numbers},
+                                 std::span<const double>(some.values)));
+    } else {
+      ids.push_back(
+          *writer.iput(put.block, put.variable, put.slab, std::span<const double>(put.values)));
+    }
+  }
   std::vector<Status> statuses(ids.size());
   for (std::size_t from = 0; from < ids.size();) {
     const std::size_t count = 1 + random.below(ids.size() - from);

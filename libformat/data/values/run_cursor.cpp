@@ -46,6 +46,18 @@ RunCursor::RunCursor(const VariableShape& shape, const Hyperslab& slab)
   left_ = run_;
 }
 
+RunCursor::RunCursor(std::uint64_t element_size, SelectedRuns runs)
+    : runs_(std::move(runs)), element_size_(element_size) {
+  if (!runs_->empty()) begin_run();
+}
+
+// Begins the run runs_[behind_].
+void RunCursor::begin_run() {
+  const SelectedRun& run = (*runs_)[behind_++];
+  offset_ = run.offset;
+  run_ = left_ = run.elements;
+}
+
 RunCursor RunCursor::whole(const VariableShape& shape) {
   if (shape.record_size != 0) {
     Hyperslab slab;
@@ -61,6 +73,7 @@ RunCursor RunCursor::whole(const VariableShape& shape) {
 }
 
 std::uint64_t RunCursor::next_run() const {
+  if (runs_) return behind_ < runs_->size() ? (*runs_)[behind_].offset : kNoRun;
   std::uint64_t begin = offset_ - (run_ - left_) * element_size_;
   for (std::size_t d = outer_.size(); d > 0; --d) {
     const Outer& dimension = outer_[d - 1];
@@ -76,6 +89,7 @@ void RunCursor::skip(std::uint64_t elements) {
   element_ += elements;
   offset_ += elements * element_size_;
   if (next == kNoRun) return;
+  if (runs_) return begin_run();
   offset_ = next;
   left_ = run_;
   for (std::size_t d = outer_.size(); ++outer_[d - 1].index == outer_[d - 1].count; --d)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/values.h"
+#include "values/element_runs.h"
 #include "wire/failure.h"
 
 namespace nmb {
@@ -19,6 +20,8 @@ inline std::uint64_t stride_of(const Hyperslab& slab, std::size_t d) {
 // A position in a selection, at the beginning of a run (as in for_each_run()) or inside one.
 class RunCursor {
  public:
+  // `runs` ascend and do not overlap.
+  RunCursor(std::uint64_t element_size, SelectedRuns runs);
   // `slab` must have passed check_hyperslab(). The cursor keeps no reference to `shape` or `slab`.
   RunCursor(const VariableShape& shape, const Hyperslab& slab);
   // Selects all elements.
@@ -31,17 +34,22 @@ class RunCursor {
   static constexpr std::uint64_t kNoRun = ~std::uint64_t{0};
   // Returns the offset of the next run, or kNoRun if there is none.
   std::uint64_t next_run() const;
+  // Number of runs that the cursor has in memory.
+  std::size_t listed_runs() const { return runs_ ? runs_->size() : 0; }
   // Skips at most elements() elements. After the last one, the cursor is at the next run.
   void skip(std::uint64_t elements);
 
  private:
   explicit RunCursor(std::uint64_t element_size) : element_size_(element_size) {}
+  void begin_run();
   // A dimension outside of runs: a new run begins at each of its indexes.
   struct Outer {
     std::uint64_t count, step;  // step in bytes
     std::uint64_t index = 0;
   };
   std::vector<Outer> outer_;
+  SelectedRuns runs_;        // in place of outer_
+  std::size_t behind_ = 0;  // index of the next one of runs_
   std::uint64_t element_size_;
   std::uint64_t run_ = 1;  // number of elements in a whole run
   std::uint64_t offset_ = 0, element_ = 0, left_ = 0;

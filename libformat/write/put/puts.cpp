@@ -15,8 +15,8 @@
 
 namespace nmb {
 
-Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
-                        const Hyperslab& slab, ConstArray values) {
+Result<Put> Puts::check_variable(std::string_view operation, BlockId id, VarId variable,
+                                 ConstArray values) {
   NMB_TRY(w_.failure);
   NMB_TRY(check_id(w_, id));
   NMB_TRY(check_not_from_hdf5(w_, id));
@@ -41,13 +41,20 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
     return Status(Code::kUsage, "variable " + in_quotes(metadata.variable(variable).name) +
                                     " and the values must both be text or both be numbers");
   NMB_ASSIGN(VariableShape shape, shape_of(metadata, block.layout, variable, block.next.records));
-  NMB_TRY(check_hyperslab(shape, slab, true));
-  NMB_TRY(check_count(values.count(), element_count(slab)));
-  NMB_TRY(check_not_null(values, "variable", metadata.variable(variable).name));
   Put put{id, variable, type, block.next.kind, std::move(shape), 0, values};
-  put.slab = slab;
   put.empty = values.count() == 0;
+  return put;
+}
+
+Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
+                        const Hyperslab& slab, ConstArray values) {
+  NMB_ASSIGN(Put put, check_variable(operation, id, variable, values));
+  NMB_TRY(check_hyperslab(put.shape, slab, true));
+  NMB_TRY(check_count(values.count(), element_count(slab)));
+  NMB_TRY(check_not_null(values, "variable", w_.blocks[id].metadata->variable(variable).name));
+  put.slab = slab;
   if (put.empty) return put;
+  const BlockState& block = w_.blocks[id];
   NMB_TRY(check_linked(put));
   if (put.shape.record_size == 0) return put;
   const std::uint64_t stride = slab.stride.empty() ? 1 : slab.stride[0];
@@ -60,6 +67,24 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
   return put;
 }
 
+Result<std::vector<Put>> Puts::check(std::string_view operation, BlockId id, VarId variable,
+                                     std::span<const NumberedRun> runs, ConstArray values) {
+  NMB_ASSIGN(const Put put, check_variable(operation, id, variable, values));
+  NMB_ASSIGN(const std::vector<PlacedRuns> parts, placed_runs(put.shape, runs));
+  const std::size_t size = memory_type_size(values.type());
+  std::vector<Put> puts;
+  for (const PlacedRuns& part : parts) {
+    Put one = put;
+    one.selected = part.runs;
+    one.records = part.records;
+    one.values =
+        ConstArray(values.type(), {values.data() + part.first * size, part.elements * size});
+    NMB_TRY(check_linked(one));
+    puts.push_back(std::move(one));
+  }
+  return puts;
+}
+
 // Checks that the put, with the puts before it, replaces each piece in another file that it touches
 // as a whole: the writer opens no other files, so it cannot read the rest of such a piece.
 Status Puts::check_linked(const Put& put) const {
@@ -67,7 +92,7 @@ Status Puts::check_linked(const Put& put) const {
   if (!block.committed || (block.committed->needs & (kNeedExternal | kNeedOriginals)) == 0)
     return {};
   IntervalSet replaced;
-  for (RunCursor run(put.shape, put.slab); !run.at_end(); run.skip(run.elements()))
+  for (RunCursor run = put.runs(); !run.at_end(); run.skip(run.elements()))
     replaced.add(run.offset(), run.offset() + run.elements() * put.shape.element_size);
   const ExtentState* const extent = block.values.extent();
   if (extent)
@@ -96,28 +121,32 @@ Status Puts::want_places(const Put& put) {
   const BlockState& block = w_.blocks[put.block];
   ExtentState& extent = *block.values.extent();
   const std::uint64_t size = put.shape.element_size;
-  auto want_runs = [&](const Hyperslab& slab) {
-    for (RunCursor run(put.shape, slab); !run.at_end(); run.skip(run.elements())) {
-      const std::uint64_t end = run.offset() + run.elements() * size;
-      if (!extent.is_fresh(run.offset(), end)) extent.want_place(run.offset(), end);
-    }
+  auto want = [&](std::uint64_t begin, std::uint64_t end) {
+    if (!extent.is_fresh(begin, end)) extent.want_place(begin, end);
   };
   if (extent.is_fresh(0, extent.length())) return {};
-  if (put.shape.record_size == 0) {
-    want_runs(put.slab);
-    return {};
-  }
   const std::uint64_t records_begin = block.layout.record_begin - block.layout.header_length;
-  for (std::uint64_t i = 0; i < put.slab.count[0]; ++i) {
-    Hyperslab one = put.slab;
-    one.start[0] += i * stride_of(put.slab, 0);
-    one.count[0] = 1;
-    const std::uint64_t begin = records_begin + one.start[0] * put.shape.record_size;
-    const std::uint64_t end = std::min(begin + put.shape.record_size, extent.length());
-    if (begin < extent.first_new())
-      want_runs(one);
-    else if (!extent.is_fresh(begin, end))
-      extent.want_place(begin, end);
+  std::uint64_t wanted = 0;  // all before is wanted, if it must be
+  for (RunCursor run = put.runs(); !run.at_end(); run.skip(run.elements())) {
+    const std::uint64_t end = run.offset() + run.elements() * size;
+    if (put.shape.record_size == 0) {
+      want(run.offset(), end);
+      continue;
+    }
+    // A run may have several records if the record has no other variable.
+    for (std::uint64_t at = std::max(run.offset(), wanted); at < end;) {
+      const std::uint64_t record = (at - records_begin) / put.shape.record_size;
+      const std::uint64_t begin = records_begin + record * put.shape.record_size;
+      const std::uint64_t behind = std::min(begin + put.shape.record_size, extent.length());
+      if (behind <= at) break;
+      if (begin < extent.first_new()) {
+        want(at, std::min(end, behind));
+        at = std::min(end, behind);
+      } else {
+        want(begin, behind);
+        wanted = at = behind;
+      }
+    }
   }
   return {};
 }
@@ -127,7 +156,7 @@ Status Puts::want_places(const Put& put) {
 Status Puts::make_room(std::span<Put* const> puts) {
   if (!w_.ranks.is_alone()) return {};
   std::uint64_t bytes = w_.stage.size();
-  for (const Put* put : puts) bytes += element_count(put->slab) * put->shape.element_size;
+  for (const Put* put : puts) bytes += put->values.count() * put->shape.element_size;
   if (bytes <= Stage::kMost) return {};
   for (const Put* put : puts) {
     NMB_TRY(start_put(w_, put->block, put->records).status());
@@ -197,7 +226,7 @@ Status Puts::put_all_of(std::span<Put*> puts) {
     std::uint64_t records = 0;
     for (const Put* put : of_block) {
       records = std::max(records, put->records);
-      cursors.emplace_back(put->shape, put->slab);
+      cursors.push_back(put->runs());
     }
     NMB_ASSIGN(ExtentState * extent, start_put(w_, id, records));
     NMB_TRY(w_.keep(merge_runs(cursors, [&](std::size_t i, std::uint64_t offset,

@@ -104,7 +104,7 @@ std::vector<PiecePart> PutsTogether::parts_of(std::span<Put* const> puts) {
     const BlockState& block = w_.blocks[put.block];
     const std::uint64_t size = put.shape.element_size;
     ExtentState::FreshPiece piece{};
-    for (RunCursor run(put.shape, put.slab); !run.at_end(); run.skip(run.elements())) {
+    for (RunCursor run = put.runs(); !run.at_end(); run.skip(run.elements())) {
       std::uint64_t at = run.offset();
       const std::uint64_t end = at + run.elements() * size;
       for (std::uint64_t first = run.element() * size; at < end;) {
@@ -175,7 +175,7 @@ Result<bool> PutsTogether::put_together(const Status& checked, std::span<Put> pu
   status = Puts(w_).put_all_of(alone);
   const Result<bool> put = exchange.put(encode, status, any_out_of_range(alone));
   NMB_TRY(w_.keep(put.status()));
-  for (const Put* of : shared) add_own_put(w_, of->block, RunCursor(of->shape, of->slab));
+  for (const Put* of : shared) add_own_put(w_, of->block, of->runs());
   return put;
 }
 

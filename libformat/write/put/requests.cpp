@@ -1,10 +1,13 @@
 #include "put/requests.h"
 
 #include <algorithm>
+#include <iterator>
+#include <variant>
 
 #include "put/puts.h"
 #include "put/puts_together.h"
 #include "state/stored_blocks.h"
+#include "wire/checked.h"
 #include "wire/joined_text.h"
 
 namespace nmb {
@@ -14,6 +17,19 @@ Result<RequestId> Requests::iput(BlockId id, VarId variable, const Hyperslab& sl
   NMB_TRY(w_.define_mode ? check_before_layout(id, variable, slab, values)
                          : Puts(w_).check("iput()", id, variable, slab, values).status());
   return w_.requests.add({id, variable, slab, values});
+}
+
+Result<RequestId> Requests::iput(BlockId id, VarId variable, const Hyperslabs& slabs,
+                                 ConstArray values) {
+  NMB_ASSIGN(const Put put, Puts(w_).check_variable("iput()", id, variable, values));
+  NMB_ASSIGN(std::vector<NumberedRun> runs, numbered_runs(put.shape, slabs));
+  std::uint64_t elements = 0;
+  for (const NumberedRun& run : runs)
+    if (!checked_add(elements, run.elements, &elements))
+      return Status(Code::kLimit, "the selections have more than 2^64 elements");
+  NMB_TRY(check_count(values.count(), elements));
+  NMB_TRY(check_not_null(values, "variable", w_.blocks[id].metadata->variable(variable).name));
+  return w_.requests.add({id, variable, std::move(runs), values});
 }
 
 // Checks in define mode what definitions cannot change; wait() checks the rest.
@@ -40,11 +56,21 @@ std::vector<Put> Requests::check(std::span<const PutRequest> requests, std::span
   std::vector<Put> puts;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const PutRequest& r = requests[i];
-    Result<Put> put = Puts(w_).check("wait()", r.block, r.variable, r.slab, r.values);
-    statuses[i] = put.status();
-    if (!put.ok()) continue;
-    puts.push_back(std::move(*put));
-    puts.back().request = i;
+    const std::size_t before = puts.size();
+    const auto check = [&]() -> Status {
+      if (const auto* runs = std::get_if<std::vector<NumberedRun>>(&r.selected)) {
+        NMB_ASSIGN(std::vector<Put> some,
+                   Puts(w_).check("wait()", r.block, r.variable, *runs, r.values));
+        std::ranges::move(some, std::back_inserter(puts));
+      } else {
+        NMB_ASSIGN(Put one, Puts(w_).check("wait()", r.block, r.variable,
+                                           std::get<Hyperslab>(r.selected), r.values));
+        puts.push_back(std::move(one));
+      }
+      return {};
+    };
+    statuses[i] = check();
+    for (std::size_t p = before; p < puts.size(); ++p) puts[p].request = i;
   }
   return puts;
 }
@@ -61,7 +87,8 @@ Status Requests::wait(std::span<const RequestId> ids, std::span<Status> statuses
     if (!put.empty) wanted.push_back(&put);
   const Status put_here = Puts(w_).put_all_of(wanted);
   for (const Put& put : puts)
-    own[put.request] = put_here.ok() ? Puts(w_).range_status(put) : put_here;
+    if (own[put.request].ok())
+      own[put.request] = put_here.ok() ? Puts(w_).range_status(put) : put_here;
   if (!statuses.empty()) std::ranges::copy(own, statuses.begin());
   return first_failure(own);
 }

@@ -16,6 +16,7 @@ class Requests {
   explicit Requests(WriterCore& writer) : w_(writer) {}
 
   Result<RequestId> iput(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values);
+  Result<RequestId> iput(BlockId id, VarId variable, const Hyperslabs& slabs, ConstArray values);
   // Closes requests without putting their values.
   Status cancel(std::span<const RequestId> ids);
   // statuses: receives the status of each request, or is empty.

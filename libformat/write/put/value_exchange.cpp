@@ -164,12 +164,14 @@ class ValueExchange {
 
 void add_own_put(WriterCore& w, BlockId id, const RunCursor& put) {
   // Programs that read nothing between collective calls need not visit the runs.
-  constexpr std::size_t kMostPuts = 4096;
-  if (w.own_puts.size() == kMostPuts) note_own_puts(w);
+  constexpr std::size_t kMostPuts = 4096, kMostRuns = 1 << 20;
+  if (w.own_puts.size() == kMostPuts || w.own_runs > kMostRuns) note_own_puts(w);
   w.own_puts.emplace_back(id, put);
+  w.own_runs += put.listed_runs();
 }
 
 void note_own_puts(WriterCore& w) {
+  w.own_runs = 0;
   for (auto& [id, run] : std::exchange(w.own_puts, {})) {
     ExtentState* const extent = w.blocks[id].values.extent();
     if (!extent) continue;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "block/body_codec.h"
@@ -25,6 +26,7 @@
 #include "state/new_tags.h"
 #include "state/next_generation.h"
 #include "state/piece_exchange.h"
+#include "values/element_runs.h"
 #include "values/open_requests.h"
 #include "values/run_cursor.h"
 #include "wire/grow_array.h"
@@ -35,7 +37,7 @@ namespace nmb {
 struct PutRequest {
   BlockId block;
   VarId variable;
-  Hyperslab slab;
+  std::variant<Hyperslab, std::vector<NumberedRun>> selected;
   ConstArray values;
 };
 
@@ -139,6 +141,7 @@ struct WriterCore {
   std::vector<BlockId> knowing;
   // Values that this rank has put to shared blocks by collective calls since then.
   std::vector<std::pair<BlockId, RunCursor>> own_puts;
+  std::size_t own_runs = 0;     // that own_puts has in memory
   std::uint64_t exchanges = 0;  // number of messages about written bytes (ExtentState::exchange)
   OpenRequests<PutRequest> requests;
   PieceExchange::WrittenFor written_for;  // bytes written by collective puts since the last commit

@@ -644,6 +644,10 @@ Result<RequestId> FileWriter::iput(BlockId block, VarId variable, ConstArray val
   NMB_ASSIGN(const Hyperslab slab, whole(block, variable, values.count()));
   return iput(block, variable, slab, values);
 }
+Result<RequestId> FileWriter::iput(BlockId block, VarId variable, const Hyperslabs& slabs,
+                                   ConstArray values) {
+  return Requests(*impl_).iput(block, variable, slabs, values);
+}
 Status FileWriter::cancel(std::span<const RequestId> requests) {
   return Requests(*impl_).cancel(requests);
 }

@@ -17,6 +17,7 @@
 #include "model/values.h"
 #include "parallel/communicator.h"
 #include "ranks/writer_options.h"
+#include "values/element_runs.h"
 
 namespace nmb {
 
@@ -244,6 +245,10 @@ class FileWriter {
   // Registers a request to put the whole variable. The number of values determines the number of
   // records.
   NMB_EXPORT Result<RequestId> iput(BlockId block, VarId variable, ConstArray values);
+  // Registers one request for many selections of a variable, which takes little memory for each of
+  // them. Not in define mode.
+  NMB_EXPORT Result<RequestId> iput(BlockId block, VarId variable, const Hyperslabs& slabs,
+                                    ConstArray values);
   // Closes requests without putting their values. Errors: as for wait().
   NMB_EXPORT Status cancel(std::span<const RequestId> requests);
   // Puts the values of requests and closes the requests. Where requests overlap, the values of the

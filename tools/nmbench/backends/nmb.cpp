@@ -252,12 +252,17 @@ class Nmb final : public Backend {
                 std::size_t size) override {
     const Array& a = array(number);
     waits_ = true;
+    std::vector<std::uint64_t> numbers;
+    std::uint64_t elements = 0;
     for (const Slab& slab : slabs) {
-      const ConstArray part(memory_type_of(a.element), {values, slab.elements() * size});
-      requests_.push_back(
-          check(writer_->iput(a.block, a.variable, {slab.start, slab.count, slab.stride}, part)));
-      values += slab.elements() * size;
+      numbers.insert(numbers.end(), slab.start.begin(), slab.start.end());
+      numbers.insert(numbers.end(), slab.count.begin(), slab.count.end());
+      elements += slab.elements();
     }
+    if (elements == 0) return;
+    requests_.push_back(
+        check(writer_->iput(a.block, a.variable, Hyperslabs{numbers},
+                            ConstArray(memory_type_of(a.element), {values, elements * size}))));
   }
   void complete() override {
     if (!std::exchange(waits_, false)) return;
