@@ -292,12 +292,12 @@ def objects(found):
 
 
 def parts_table(found):
-    """The parts of each time, their sum, and the time from the start to the end, which is measured by itself."""
+    """The parts of each time, their sum, what reading the counters took, and the time from start to end, which is measured by itself."""
     found = [s for s in found if s.get("parts")]
     names = [name for name in PART_ORDER if any(name in s["parts"] for s in found)]
-    rows = ["<table><tr><th>ranks<th>way" + "".join(f"<th>{escape(name)}, s" for name in names) + "<th>sum, s<th>wall, s"]
+    rows = ["<table><tr><th>ranks<th>way" + "".join(f"<th>{escape(name)}, s" for name in names) + "<th>sum, s<th>reading counters, s<th>wall, s"]
     for s in found:
-        seconds = [s["parts"].get(name) for name in names] + [sum(s["parts"].values()), s["wall"]]
+        seconds = [s["parts"].get(name) for name in names] + [sum(s["parts"].values()), s["metering"], s["wall"]]
         cells = [s["processes"], s["variant_title"], *("" if value is None else f"{value:.4g}" for value in seconds)]
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}" for cell in cells))
     return "\n".join(rows) + "</table>"
