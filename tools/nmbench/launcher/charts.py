@@ -330,14 +330,14 @@ def objects(found):
 
 
 def parts_table(found):
-    """The parts of each time, their sum, and the time from the start to the end, which is measured by itself."""
+    """The parts of each time, their sum, what reading the counters took, and the time from start to end, which is measured by itself."""
     found = [s for s in found if s.get("parts")]
     names = [name for name in PART_ORDER if any(name in s["parts"] for s in found)]
     rows = []
     for s in found:
-        seconds = [s["parts"].get(name) for name in names] + [sum(s["parts"].values()), s["wall"]]
+        seconds = [s["parts"].get(name) for name in names] + [sum(s["parts"].values()), s["metering"], s["wall"]]
         rows.append([s["processes"], s["variant_title"], *("" if value is None else f"{value:.4g}" for value in seconds)])
-    return Table(["ranks", "way", *(f"{name}, s" for name in names), "sum, s", "wall, s"], rows)
+    return Table(["ranks", "way", *(f"{name}, s" for name in names), "sum, s", "reading counters, s", "wall, s"], rows)
 
 
 def thread_ranks(found):

@@ -183,7 +183,9 @@ def summaries(rows):
             if first["kernel"] == "create":
                 # Of one run: medians of each part would not add up.
                 typical = nearest(used, summary["seconds"]["median"])
-                summary["parts"], summary["wall"] = parts(typical), slowest_rank(typical)["wall"]
+                rank = slowest_rank(typical)
+                summary["parts"], summary["wall"] = parts(typical), rank["wall"]
+                summary["metering"] = sum(p["metering"] for p in rank["phases"][:-1])  # the last is behind the end of `wall`
             summary["heap"] = {name: max(0, middle([phase(row, name, "heap") for row in used])) for name in phase_names(used[0])}
             summary["cpu"] = middle([sum(p["cpu"] for rank in row["ranks"] for p in rank["phases"]) for row in used])
             summary["peak_rss"] = middle([max(p["peak_rss"] for rank in row["ranks"] for p in rank["phases"]) for row in used])
