@@ -1,7 +1,8 @@
 """nmbench: runs the same work with NMB, PnetCDF, netCDF-C, HDF5, LMDB and plain files, and compares them.
 
     nmbench CONFIG.json          the benchmarks of a configuration of h5bench, with every back end
-    nmbench run NAME             a built-in set: paper, shared, objects, cgns, same-values, arrays, commits, threads, all
+    nmbench run NAME             a built-in set: paper, shared, objects, cgns, same-values, arrays, commits, threads, merge,
+                                 recovery, all
     nmbench list                 the back ends that are built, and the sets
 
 Each kernel is one source, linked with each library. Runs of the back ends alternate; each run is a new process (or MPI job) with
@@ -43,6 +44,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import charts  # noqa: E402
 import h5bench  # noqa: E402
+import merging  # noqa: E402
 import results  # noqa: E402
 import sets  # noqa: E402
 from cases import variants_in_turn  # noqa: E402
@@ -193,7 +195,7 @@ def main(arguments=None, programs_folder=None, build=""):
     if o.programs is None or not Path(o.programs).is_dir():
         fail("found no folder with the programs of the back ends")
     programs = Programs(o.programs, o.launcher, o.timeout, o.pnetcdf)
-    known = {**sets.SETS, "all": sets.all_sets}
+    known = {**sets.SETS, **merging.SETS, "all": sets.all_sets}
     if o.what == ["list"]:
         for name, title in BACKENDS.items():
             print(f"{name:14} {title}{'' if programs.has(name) else ': not built'}")
@@ -246,7 +248,8 @@ def main(arguments=None, programs_folder=None, build=""):
     rows = []
     where = {**results.machine(directory, programs.env), "build": build}
     for case in cases:
-        rows += run_case(case, programs, directory, scratch, o, report)
+        run = merging.run_case if isinstance(case, merging.ToolCase) else run_case
+        rows += run(case, programs, directory, scratch, o, report)
         found = results.summaries(rows)
         where["mpi"] = results.mpi_of(rows)
         results.write_json(o.out / "results.json", rows, found, options_of(o), where)  # what there is, if the job ends here
