@@ -25,10 +25,11 @@ import numpy
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "nmbench" / "launcher"))
+import merging  # noqa: E402
 import readme  # noqa: E402
 import results  # noqa: E402
 import sets  # noqa: E402
-from programs import BACKENDS, disturbance  # noqa: E402
+from programs import BACKENDS, Programs, disturbance  # noqa: E402
 
 ENV = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
            OMPI_MCA_rmaps_base_oversubscribe="1", HDF5_USE_FILE_LOCKING="FALSE")
@@ -487,6 +488,30 @@ def check_launches(nmbench, work):
     check(done.returncode == 1 and "processes of the MPI job: 1, expected 2" in done.stdout, f"one process instead of two: {done.returncode} {done.stdout} {done.stderr}")
 
 
+def check_merges(programs, work):
+    """Merges and recoveries by one stream and by two: the same bytes, and none is faster than a limited rate allows."""
+    options = argparse.Namespace(peers=["nmb", "files", "netcdf4"], scale=0.02, runs=1)
+    cases = {case.name: case for case in merging.merge(options) + merging.recovery(options)}
+    scratch = work / "merge-job"
+    scratch.mkdir()
+    for name in ("copy-pack-nmb", "compress-union-nmb", "compress-tiles-nmb", "coded-join-nmb", "coded-tiles-cdf5", "small-join-cdf5",
+                 "limited-join-cdf5", "limited-pack-nmb"):
+        rows = []
+        merging.run_case(cases.pop(f"merge-{name}"), programs, work, scratch, options, lambda *_: None, rows)
+        for row in rows:
+            check(row["status"] == "ok", f"merge {name}, {row['variant']}: {row['reason']}")
+        ours = [row for row in rows if row["backend"] == "nmb" and row["ranks"]]
+        check([row["ranks"][0].get("verified") for row in ours] == [True] * 3, f"merge {name}: not all were compared: {rows}")
+        for row in ours if name.startswith("limited") else []:
+            least = 2 * row["file_bytes"] / merging.RATE / (1 if row["variant"] == "nmb" else 2)
+            check(row["ranks"][0]["total"] > 0.8 * least, f"merge {name}, {row['variant']}: {row['ranks'][0]['total']} s, expected {least}")
+    for damage in ("cut", "damaged"):
+        rows = []
+        merging.run_case(cases[f"recovery-copy-{damage}"], programs, work, scratch, options, lambda *_: None, rows)
+        check(len(rows) == 3 and all(row["status"] == "ok" for row in rows), f"recovery: {rows}")
+    check(not list(work.glob("*.out")) and not (work / "inputs").exists(), "merges: files are left")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=Path, required=True)
@@ -516,6 +541,8 @@ def main():
             check_disturbance()
             check_median_run()
             check_sets()
+            if list((build / "lib").rglob("nmb-mpi-*.so")):
+                check_merges(Programs(programs.parent, "", 120), work)
             check_fakes(build / "bin" / "nmbench", backends["files"], work)
             check_launches(build / "bin" / "nmbench", work)
             check_h5bench(build / "bin" / "nmbench", work)

@@ -1,7 +1,8 @@
 """nmbench: runs the same work with NMB, PnetCDF, netCDF-C, HDF5, LMDB and plain files, and compares them.
 
     nmbench CONFIG.json          the benchmarks of a configuration of h5bench, with every back end
-    nmbench run NAME             a built-in set: paper, shared, objects, cgns, same-values, arrays, commits, threads, all
+    nmbench run NAME             a built-in set: paper, shared, objects, cgns, same-values, arrays, commits, threads, merge,
+                                 recovery, all
     nmbench run readme [PAGE...] the pages of benchmarks/ in the clone of NMB, from which its README has its figures
     nmbench list                 the back ends that are built, and the sets
 
@@ -47,6 +48,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import charts  # noqa: E402
 import h5bench  # noqa: E402
+import merging  # noqa: E402
 import readme  # noqa: E402
 import results  # noqa: E402
 import sets  # noqa: E402
@@ -247,7 +249,7 @@ def main(arguments=None, programs_folder=None, build="", source="", tree=""):
         fail("found no folder with the programs of the back ends")
     programs = Programs(o.programs, o.launcher, o.timeout, o.pnetcdf, o.hints)
     o.romio = programs.romio()
-    known = {**sets.SETS, "all": sets.all_sets}
+    known = {**sets.SETS, **merging.SETS, "all": sets.all_sets}
     if o.what == ["list"]:
         for name, title in BACKENDS.items():
             print(f"{name:14} {title}{'' if programs.has(name) else ': not built'}")
@@ -303,7 +305,8 @@ def main(arguments=None, programs_folder=None, build="", source="", tree=""):
     try:
         with open(kept, "w") as lines:
             for case in cases:
-                run_case(case, programs, directory, scratch, o, report, rows)
+                run = merging.run_case if isinstance(case, merging.ToolCase) else run_case
+                run(case, programs, directory, scratch, o, report, rows)
     finally:
         found = results.summaries(rows)
         where["mpi"] = results.mpi_of(rows)

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import merging
 import sets
 
 SKIPPED = 77
@@ -49,7 +50,8 @@ def set_page(name):
 # Packages of the index, as tests/python/environments.py installs them.
 PACKAGES = "{build}/python/numpy2/bin/python"
 PAGES = {page.name: page for page in (
-    *map(set_page, sets.SETS),
+    *map(set_page, (*sets.SETS, *merging.SETS)),
+    Page("merging", script("merge_page.py", "{out}/merge", "{out}/recovery")),
     Page("main", groups("pack", "split", "join", "tiles", "create", "lookup", "count"), "--runs"),
     Page("ranks", groups("ranks", "arrays", "steps"), "--runs"),
     Page("pack_hdf5", groups("pack_hdf5", "originals"), "--runs"),
