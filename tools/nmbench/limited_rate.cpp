@@ -16,8 +16,9 @@
 namespace {
 
 const char* const folder = std::getenv("NMBENCH_LIMITED_FOLDER");
-const double rate =
-    std::getenv("NMBENCH_LIMITED_RATE") ? std::atof(std::getenv("NMBENCH_LIMITED_RATE")) : 0;
+const double rate = std::getenv("NMBENCH_LIMITED_RATE")
+                        ? std::strtod(std::getenv("NMBENCH_LIMITED_RATE"), nullptr)
+                        : 0;
 
 bool is_limited(int file) {
   char link[32], path[4096];
