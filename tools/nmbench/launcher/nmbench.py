@@ -145,7 +145,8 @@ def said_options(words):
         if name in ("--out", "--directory"):
             words[:1] = [] if "=" not in word else words[:1]
         else:
-            kept.append(word if "/" not in word else Path(word).name)
+            label, equals, path = word.rpartition("=")
+            kept.append(label + equals + Path(path).name if "/" in word else word)
     return shlex.join(kept)
 
 
