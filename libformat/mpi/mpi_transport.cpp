@@ -46,15 +46,20 @@ double thread_seconds() {
 }
 
 // Pause of a waiting rank between two checks. At first there is no pause; then the rank yields the
-// processor; then it sleeps, because there may be fewer processors than ranks.
+// processor; then it sleeps, because there may be fewer processors than ranks. A rank that sleeps
+// answers late, so that its peer sleeps too: it must not begin before an answer can be expected.
 class Pause {
  public:
   void operator()() {
     constexpr int kSpins = 100;
-    constexpr int kYields = 100;
+    constexpr auto kYields = std::chrono::milliseconds(1);
     constexpr long kLongest = 200'000;
-    if (looks_ < kSpins + kYields) {
-      if (++looks_ > kSpins) sched_yield();
+    if (looks_ < kSpins) {
+      if (++looks_ == kSpins) began_ = Clock::now();
+      return;
+    }
+    if (nanoseconds_ == kShortest && Clock::now() - began_ < kYields) {
+      sched_yield();
       return;
     }
     const timespec time{0, nanoseconds_};
@@ -63,8 +68,10 @@ class Pause {
   }
 
  private:
+  static constexpr long kShortest = 5'000;
   int looks_ = 0;
-  long nanoseconds_ = 5'000;
+  long nanoseconds_ = kShortest;
+  Clock::time_point began_{};
 };
 
 struct Comm {
