@@ -4,6 +4,7 @@
 
 #include "values/run_cursor.h"
 #include "wire/checked.h"
+#include "wire/failure.h"
 
 namespace nmb {
 

@@ -48,7 +48,7 @@ class RunCursor {
     std::uint64_t index = 0;
   };
   std::vector<Outer> outer_;
-  SelectedRuns runs_;        // in place of outer_
+  SelectedRuns runs_;       // in place of outer_
   std::size_t behind_ = 0;  // index of the next one of runs_
   std::uint64_t element_size_;
   std::uint64_t run_ = 1;  // number of elements in a whole run

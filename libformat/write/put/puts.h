@@ -23,7 +23,7 @@ struct Put {
   std::uint64_t records;
   ConstArray values;
   Hyperslab slab{};
-  SelectedRuns selected{};   // in place of `slab`, if not null
+  SelectedRuns selected{};  // in place of `slab`, if not null
   std::size_t request = 0;  // index of the request in the call of wait() or wait_all()
   bool empty = false;
   std::uint64_t out_of_range = 0;

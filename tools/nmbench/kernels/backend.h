@@ -143,8 +143,8 @@ class Backend {
   // it has one.
   virtual std::vector<int> find_same(const std::vector<ArrayShape>& shapes);
   virtual void get_same(int array, const Slab& slab, void* values) { get(array, slab, values); }
-  // All values of put_sample() and put_many() are in the library or the file, and those of get_same() in memory.
-  // All processes call.
+  // All values of put_sample() and put_many() are in the library or the file, and those of
+  // get_same() in memory. All processes call.
   virtual void complete() {}
   virtual void put(int array, const Slab& slab, const void* values);
   virtual void get(int array, const Slab& slab, void* values);
