@@ -4,7 +4,7 @@
 
 #include "values/run_cursor.h"
 #include "wire/checked.h"
-#include "wire/failure.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
