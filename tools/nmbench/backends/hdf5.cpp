@@ -3,6 +3,7 @@
 // in h5bench.
 #include <hdf5.h>
 
+#include <algorithm>
 #include <map>
 
 #include "backend.h"
