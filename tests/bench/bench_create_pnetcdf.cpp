@@ -60,22 +60,17 @@ Description gather(const Description& mine, int size) {
 }
 
 void define_all(int file, const Description& description) {
-  std::string name;  // PnetCDF wants a NUL
-  std::size_t dimension = 0;
-  std::vector<int> ids;
-  for (const Description::Variable& v : description.variables) {
-    ids.clear();
-    for (std::uint8_t axis = 0; axis < v.rank; ++axis) {
-      const Description::Dimension& d = description.dimensions[dimension++];
-      name = description.text(d.name);
-      int id = 0;
-      check(ncmpi_def_dim(file, name.c_str(), static_cast<MPI_Offset>(d.length), &id));
-      ids.push_back(id);
-    }
-    name = description.text(v.name);
-    int id = 0;
-    check(ncmpi_def_var(file, name.c_str(), static_cast<nc_type>(v.type), v.rank, ids.data(), &id));
-  }
+  define_flat(
+      description,
+      [&](const char* name, std::uint64_t length) {
+        int id = 0;
+        check(ncmpi_def_dim(file, name, static_cast<MPI_Offset>(length), &id));
+        return id;
+      },
+      [&](const Description::Variable& v, const char* name, const std::vector<int>& dims) {
+        int id = 0;
+        check(ncmpi_def_var(file, name, static_cast<nc_type>(v.type), v.rank, dims.data(), &id));
+      });
 }
 
 void create(const Description& mine, int rank, int size, const std::string& path,

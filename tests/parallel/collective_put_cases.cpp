@@ -165,7 +165,7 @@ RANK_CASE(WholePiecesThatAllRanksPutAreTheHighestRanks) {
   return ranks.agree(ranks.rank() == 0 ? check() : Status());
 }
 
-// What the ranks write together in one call, and what they send for it.
+// Counts the writes and messages of all ranks in one collective call.
 struct Work {
   std::uint64_t writes = 0, bytes = 0, messages = 0;
 };

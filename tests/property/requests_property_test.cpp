@@ -108,7 +108,7 @@ struct Parts {
 };
 Parts parts_of(const Put& put, Random& random, bool shuffled) {
   const std::size_t rank = put.slab.count.size();
-  // Of these dimensions, each index is a selection of its own.
+  // Each index of the first `outer` dimensions becomes a selection.
   std::size_t outer = random.below(rank);
   for (std::size_t d = 0; d < rank; ++d)
     if (!put.slab.stride.empty() && put.slab.stride[d] != 1) outer = std::max(outer, d + 1);

@@ -50,7 +50,8 @@ Result<std::vector<NumberedRun>> numbered_runs(const VariableShape& shape,
       is_run = is_run && (d + 1 == rank || count[d] == 1);
     }
     std::uint64_t behind;
-    const bool counts = checked_mul(start[0] + count[0], of_record, &behind) && behind >> 62 == 0;
+    const bool counts = checked_add(start[0], count[0], &behind) &&
+                        checked_mul(behind, of_record, &behind) && behind >> 62 == 0;
     if (!fits || !is_run || !counts) {
       slab.start.assign(start.begin(), start.end());
       slab.count.assign(count.begin(), count.end());
@@ -91,13 +92,12 @@ Result<std::vector<PlacedRuns>> placed_runs(const VariableShape& shape,
         if (!checked_mul(record, shape.record_size, &offset) || offset >> 62)
           return failure(Code::kLimit, "the records would end after 2^62 bytes");
         offset += within * shape.element_size;
-        offset += shape.begin;
-        if (offset < behind) end_part();
+        if (shape.begin + offset < behind) end_part();
         records = std::max(records, record + 1);
-      } else {
-        offset += shape.begin;
-        if (offset < behind) end_part();
+      } else if (shape.begin + offset < behind) {
+        end_part();
       }
+      offset += shape.begin;
       ascending.push_back({offset, elements});
       behind = offset + elements * shape.element_size;
       index += elements;

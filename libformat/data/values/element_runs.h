@@ -23,8 +23,8 @@ struct Hyperslabs {
   std::span<const std::uint64_t> numbers;
 };
 
-// Runs in row-major order of the variable: begins at element number `first`, which stays valid when
-// the layout changes.
+// Elements of a variable from number `first` on, in row-major order. The number stays valid when
+// the layout changes, because a redefinition keeps the lengths of dimensions.
 struct NumberedRun {
   std::uint64_t first, elements;
 };

@@ -117,6 +117,28 @@ TEST_F(PutRequestsTest, OpenOnesKeepWhatWasPutFromBeingCommitted) {
   EXPECT_EQ(values("a"), some);
 }
 
+TEST_F(PutRequestsTest, ListsOfSelectionsAreChecked) {
+  auto writer = create();
+  const BlockId block = define(*writer, "a", 4);
+  const std::vector<int> two{1, 2};
+  const auto iput = [&](std::vector<std::uint64_t> numbers) {
+    return writer->iput(block, 0, Hyperslabs{numbers}, std::span<const int>(two));
+  };
+  EXPECT_EQ(iput({0, 1, 2, 1}).status().code(), Code::kUsage) << "in define mode";
+  ASSERT_TRUE(writer->end_define().ok());
+  constexpr std::uint64_t kHuge = std::uint64_t{1} << 63;
+  for (const std::vector<std::uint64_t>& numbers :
+       {std::vector<std::uint64_t>{0, 1, 2}, {0, 1}, {0, 1, 4, 1}, {3, 2}, {0, 1, kHuge, kHuge}})
+    EXPECT_EQ(iput(numbers).status().code(), Code::kUsage);
+  const Result<RequestId> request = iput({3, 1, 1, 1});
+  ASSERT_TRUE(request.ok()) << request.status().text();
+  ASSERT_TRUE(writer->wait({{*request}}).ok());
+  ASSERT_TRUE(writer->close().ok());
+  const std::vector<int> found = values("a");
+  EXPECT_EQ(found[3], 1);
+  EXPECT_EQ(found[1], 2);
+}
+
 TEST_F(PutRequestsTest, OfAWriterThatIsGoneAreGone) {
   {
     auto writer = create();

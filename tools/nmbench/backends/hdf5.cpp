@@ -335,7 +335,7 @@ class Hdf5 final : public Backend {
 #endif
     return access;
   }
-  // Of arrays that are empty when they are defined: a chunk has at most 1 MiB.
+  // Chooses a chunk of at most 1 MiB for an array that is empty when it is defined.
   static hsize_t records_of_chunk(const ArrayShape& shape) {
     std::size_t record = element_size(shape.element);
     for (std::size_t i = 1; i < shape.lengths.size(); ++i) record *= shape.lengths[i];

@@ -242,7 +242,7 @@ class NetCdf4 final : public Backend {
     out->resize(count * size);
     check(nc_get_var(group, id, out->data()));
   }
-  // What grows, and what is compressed, is written by collective calls.
+  // netCDF-C writes arrays that grow or are compressed by collective calls only.
   void add_array([[maybe_unused]] const ArrayShape& shape, int group, int id) {
     arrays_.push_back({group, id});
 #ifdef NMBENCH_PARALLEL_NETCDF

@@ -131,24 +131,19 @@ class PnetCdf final : public Backend {
   }
 
   void define(const Description& objects) override {
-    std::string name;  // PnetCDF needs a NUL
-    std::size_t dimension = 0;
-    std::vector<int> ids;
     variables_.clear();
-    for (const Description::Variable& v : objects.variables) {
-      ids.clear();
-      for (std::uint8_t axis = 0; axis < v.rank; ++axis) {
-        const Description::Dimension& d = objects.dimensions[dimension++];
-        name = objects.text(d.name);
-        int id = 0;
-        check(f_.def_dim(file_, name.c_str(), static_cast<MPI_Offset>(d.length), &id));
-        ids.push_back(id);
-      }
-      name = objects.text(v.name);
-      int id = 0;
-      check(f_.def_var(file_, name.c_str(), static_cast<nc_type>(v.type), v.rank, ids.data(), &id));
-      variables_.push_back(id);
-    }
+    define_flat(
+        objects,
+        [&](const char* name, std::uint64_t length) {
+          int id = 0;
+          check(f_.def_dim(file_, name, static_cast<MPI_Offset>(length), &id));
+          return id;
+        },
+        [&](const Description::Variable& v, const char* name, const std::vector<int>& dims) {
+          int id = 0;
+          check(f_.def_var(file_, name, static_cast<nc_type>(v.type), v.rank, dims.data(), &id));
+          variables_.push_back(id);
+        });
   }
   // A request, as in put_own(): its values stay until complete().
   void put_sample(const Description&, std::size_t, std::size_t variable,

@@ -44,24 +44,20 @@ class Prototype final : public Backend {
   void define(const Description& objects) override {
     int rank = 0, block = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    std::string name = "rank" + std::to_string(rank);
+    const std::string name = "rank" + std::to_string(rank);
     check(ncmpi_def_block(file_, name.c_str(), &block));
-    std::size_t dimension = 0;
-    std::vector<int> ids;
-    for (const Description::Variable& v : objects.variables) {
-      ids.clear();
-      for (std::uint8_t axis = 0; axis < v.rank; ++axis) {
-        const Description::Dimension& d = objects.dimensions[dimension++];
-        name = objects.text(d.name);
-        int id = 0;
-        check(ncmpi_def_dim(file_, block, name.c_str(), static_cast<MPI_Offset>(d.length), &id));
-        ids.push_back(id);
-      }
-      name = objects.text(v.name);
-      int id = 0;
-      check(ncmpi_def_var(file_, block, name.c_str(), static_cast<nc_type>(v.type), v.rank,
-                          ids.data(), &id));
-    }
+    define_flat(
+        objects,
+        [&](const char* dimension, std::uint64_t length) {
+          int id = 0;
+          check(ncmpi_def_dim(file_, block, dimension, static_cast<MPI_Offset>(length), &id));
+          return id;
+        },
+        [&](const Description::Variable& v, const char* variable, const std::vector<int>& dims) {
+          int id = 0;
+          check(ncmpi_def_var(file_, block, variable, static_cast<nc_type>(v.type), v.rank,
+                              dims.data(), &id));
+        });
   }
   void list(const std::function<void(std::string_view)>&) override { throw Refused(kNoValues); }
   std::size_t read_variable(const std::string&, const std::string&,

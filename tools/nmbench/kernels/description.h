@@ -74,6 +74,25 @@ struct Description {
   std::vector<Block> blocks;
 };
 
+// Defines all objects in a library without blocks: calls def_dim(name, length), which returns an
+// ID, and def_var(variable, name, IDs of its dimensions). Names end with a NUL.
+template <class DefDim, class DefVar>
+void define_flat(const Description& objects, DefDim def_dim, DefVar def_var) {
+  std::string name;
+  std::size_t dimension = 0;
+  std::vector<int> ids;
+  for (const Description::Variable& v : objects.variables) {
+    ids.clear();
+    for (std::uint8_t axis = 0; axis < v.rank; ++axis) {
+      const Description::Dimension& d = objects.dimensions[dimension++];
+      name = objects.text(d.name);
+      ids.push_back(def_dim(name.c_str(), d.length));
+    }
+    name = objects.text(v.name);
+    def_var(v, name.c_str(), ids);
+  }
+}
+
 // flat: for libraries without blocks; names of objects begin with their block's and all are in one
 // block without a name. block: the name of the one block of Shape::kOne.
 Description describe(Shape shape, const Samples& samples, bool flat, const std::string& block = "");

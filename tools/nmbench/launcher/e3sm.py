@@ -5,8 +5,8 @@ import json
 import subprocess
 from pathlib import Path
 
-# Of each case, which has so many decompositions, the files: how many arrays each decomposition has, how many others there are, and
-# whether -r says how many records there are, or it is one. As in E3SM-IO; all record by record here.
+# The cases of E3SM-IO, by the number of their decompositions. A case writes files; each file has the number of arrays of each
+# decomposition, the number of other arrays, and whether -r sets the number of records (else it is one).
 CASES = {
     3: ("F", {"h0": ((1, 323, 63), 27, False), "h1": ((1, 22, 1), 27, True)}),
     5: ("I", {"h0": ((465, 75, 4, 1, 1), 14, True), "h1": ((465, 69, 2, 1, 1), 14, False)}),

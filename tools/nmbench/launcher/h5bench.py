@@ -194,7 +194,7 @@ def check_places(document):
 
 
 def read(path, variants, folder, nminspect, scale_compute=1.0, scale=1.0):
-    """(case, directory, launcher or None, words for the launcher) of a configuration. What the kernels need besides goes to `folder`."""
+    """(case, directory, launcher or None, words for the launcher) of a configuration. Writes the decompositions of e3sm to `folder`."""
     try:
         document = json.loads(Path(path).read_text())
     except (OSError, ValueError) as error:

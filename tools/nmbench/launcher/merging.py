@@ -22,7 +22,7 @@ MODES = (("pack", "nmb"), ("union", "nmb"), ("union", "cdf5"), ("join", "nmb"), 
 
 @dataclass
 class Work:
-    """What a merge has to do. megabytes: of the values of all inputs."""
+    """The inputs and options of a merge. megabytes: of the values of all inputs."""
     title: str
     files: int
     megabytes: float
@@ -147,7 +147,7 @@ class Tools:
 
 
 def wait(started, timeout):
-    """What a process and its children used; None: it was stopped, because it took too long."""
+    """Returns the resources that a process and its children used, or None if it was stopped because it took too long."""
     def expired(*_):
         raise TimeoutError
     old = signal.signal(signal.SIGALRM, expired)

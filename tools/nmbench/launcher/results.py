@@ -181,7 +181,7 @@ def summaries(rows):
             middle = statistics.median
             summary["phases"] = {name: middle([phase(row, name) for row in used]) for name in phase_names(used[0])}
             if first["kernel"] == "create":
-                # Of one run: medians of each part would not add up.
+                # The parts are those of the run nearest to the median, because medians of each part would not add up.
                 typical = nearest(used, summary["seconds"]["median"])
                 rank = slowest_rank(typical)
                 summary["parts"], summary["wall"] = parts(typical), rank["wall"]
