@@ -200,10 +200,11 @@ def check_e3sm(nmbench, work):
     # h0: 1, 323 and 63 arrays, one record; h1: 1, 22 and 1 arrays, two records.
     wanted = [8 * 6 + 4 * (323 * 6 + 63 * 12), 2 * (8 * 6 + 4 * (22 * 6 + 12))]
     check([row["ranks"][0]["bytes"] for row in rows] == wanted and all(row["ranks"][0]["verified"] for row in rows), f"e3sm: {rows}")
-    document["benchmarks"][0]["configuration"]["map"] = "none.nc"
-    (work / "e3sm.json").write_text(json.dumps(document))
-    done = subprocess.run([nmbench, "e3sm.json", "--out", "e3sm"], cwd=work, capture_output=True, text=True, env=ENV, timeout=60)
-    check(done.returncode == 2 and "none.nc" in done.stderr, f"e3sm: no map: {done.returncode} {done.stderr}")
+    for key, value, word in (("x", "blob", "x: "), ("k", "1", "--keep"), ("map", "none.nc", "none.nc")):
+        settings = {**document["benchmarks"][0]["configuration"], key: value}
+        (work / "e3sm.json").write_text(json.dumps({**document, "benchmarks": [{"benchmark": "e3sm", "file": "e.h5", "configuration": settings}]}))
+        done = subprocess.run([nmbench, "e3sm.json", "--out", "e3sm"], cwd=work, capture_output=True, text=True, env=ENV, timeout=60)
+        check(done.returncode == 2 and word in done.stderr, f"e3sm: {key}: {done.returncode} {done.stderr}")
 
 
 def check_readme(nmbench, work):

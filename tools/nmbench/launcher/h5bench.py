@@ -178,6 +178,8 @@ def e3sm_jobs(configuration, place, folder, nminspect):
     check_keys("benchmark e3sm: ", configuration, E3SM_KEYS)
     word("x", configuration.get("x") or "canonical", ("canonical",))
     word("a", configuration.get("a") or "hdf5", ("hdf5",))  # every back end runs
+    if configuration.get("k"):
+        raise Refused("k: --keep keeps the files")
     if not configuration.get("map"):
         raise Refused("benchmark e3sm: needs `map`, a file of decompositions")
     try:
