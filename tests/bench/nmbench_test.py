@@ -212,6 +212,8 @@ def check_readme(nmbench, work):
     done = subprocess.run([nmbench, "run", "readme", "tag_queries", "--scale", "0.01", "--out", "pages"], cwd=work, capture_output=True, text=True, env=ENV,
                           timeout=300)
     check(done.returncode == 0 and "| " in (work / "pages" / "tag_queries.md").read_text(), f"run readme: {done.returncode} {done.stdout} {done.stderr}")
+    done = subprocess.run([nmbench, "run", "readme", "digest", "--ranks", "4"], cwd=work, capture_output=True, text=True, env=ENV, timeout=60)
+    check(done.returncode == 2 and "--ranks is not possible" in done.stderr, f"run readme: --ranks: {done.returncode} {done.stderr}")
     done = subprocess.run([nmbench, "run", "readme", "colours", "--out", "pages"], cwd=work, capture_output=True, text=True, env=ENV, timeout=60)
     check(done.returncode == 2 and "no page 'colours'" in done.stderr, f"run readme: no page: {done.returncode} {done.stderr}")
     paths = {"tests": Path(__file__).resolve().parent, "build": Path(), "work": Path(), "out": Path()}

@@ -133,7 +133,13 @@ def parse(arguments, programs_folder):
     parser.add_argument("--timeout", type=float, default=1800, metavar="SECONDS", help="of a run; default 1800")
     parser.add_argument("--keep", action="store_true", help="keep the data files of the last run")
     parser.add_argument("--programs", type=Path, default=programs_folder, help=argparse.SUPPRESS)
-    return parser.parse_args(arguments)
+    o = parser.parse_args(arguments)
+    if o.what[:2] == ["run", "readme"]:
+        used = ("what", "out", "directory", "scale", "runs", "pnetcdf", "library_levels", "programs")
+        others = [name for name, value in vars(o).items() if name not in used and value != parser.get_default(name)]
+        if others:
+            fail(f"run readme: --{others[0].replace('_', '-').replace('hints', 'hint')} is not possible: each page has its own settings")
+    return o
 
 
 def said_options(words):

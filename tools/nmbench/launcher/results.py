@@ -137,8 +137,8 @@ def raw_seconds(row):
 
 
 def fitted(points):
-    """(a, b, c) of a + b / P + c · log2 P by least squares of the relative errors to [(P, seconds)]; None: fewer than four points."""
-    if len(points) < 4:
+    """(a, b, c) of a + b / P + c · log2 P by least squares of the relative errors to [(P, seconds)]; None: fewer than four P."""
+    if len({ranks for ranks, _ in points}) < 4:
         return None
     rows = [[1 / value, 1 / ranks / value, math.log2(ranks) / value] for ranks, value in points]
     # The normal equations, by Gauss-Jordan elimination.
