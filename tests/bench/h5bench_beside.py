@@ -46,8 +46,9 @@ def figures(path):
 
 def run(command, folder, log, path):
     folder.mkdir(parents=True, exist_ok=True)
+    os.sync()  # what the other side left to be written
     done = subprocess.run([str(word) for word in command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          env=dict(os.environ, HDF5_USE_FILE_LOCKING="FALSE", PATH=f"{path}:{os.environ['PATH']}"))
+                          env=dict(os.environ, HDF5_USE_FILE_LOCKING="FALSE", OMPI_MCA_io="ompio", PATH=f"{path}:{os.environ['PATH']}"))
     log.write_text(done.stdout)
     if done.returncode:
         sys.exit(f"{command[0]}: exit code {done.returncode}: {done.stdout[-2000:]}")
