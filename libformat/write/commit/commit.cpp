@@ -50,8 +50,8 @@ class Commit {
   // *open: receives the number of open requests. If there are any, does nothing.
   Status run(bool closing, std::uint64_t* open) {
     NMB_ASSIGN(has_, w_.ranks.combine(own_work(), [](Work a, Work b) {
-      return Work{a.any || b.any,   a.waiting || b.waiting, a.moves || b.moves, a.links || b.links,
-                  a.rows || b.rows, a.hdf5 || b.hdf5,       a.open + b.open};
+      return Work{a.waiting || b.waiting, a.any || b.any,   a.moves || b.moves, a.links || b.links,
+                  a.rows || b.rows,       a.hdf5 || b.hdf5, a.open + b.open};
     }));
     *open = has_.open;
     if (*open > 0) return {};
@@ -73,18 +73,18 @@ class Commit {
  private:
   // The kinds of work in this commit.
   struct Work {
+    Waiting waiting;
     bool any = false;
-    bool waiting = false;  // values that wait for places
-    bool moves = false;    // values that are copied
+    bool moves = false;  // values that are copied
     bool links = false, rows = false;
     bool hdf5 = false;       // blocks from HDF5 or netCDF-4
     std::uint64_t open = 0;  // requests
   };
 
-  Work own_work() const {
+  Work own_work() {
     Work work;
     work.any = work.links = work.moves = !w_.next.originals.empty();
-    work.waiting = has_waiting_values(w_);
+    work.waiting = waiting_of(w_);
     work.open = w_.requests.size();
     if (w_.options.commits_provenance) work.any = work.any || !w_.next.provenance.empty();
     work.rows = !w_.tags.empty();
@@ -127,11 +127,11 @@ class Commit {
     const PhaseClock::Span commit(w_.clock, Phase::kCommit);
     Status own;  // the status of this rank, until the ranks agree
     NMB_TRY(in(Phase::kValues, [&]() -> Status {
-      NMB_TRY(place_values(w_, has_.waiting));
+      NMB_TRY(place_values(w_, has_.waiting, &own));
       // All bytes from put() must be in the file before a rank computes sums: no rank ends
       // collect_values() before all have begun it.
-      own = w_.buffer.flush();
-      return SharedBlocks(w_).collect_values(&own);
+      if (own.ok()) own = w_.buffer.flush();
+      return has_.waiting.may_share() ? SharedBlocks(w_).collect_values(&own) : Status();
     }));
     list_blocks();
     if (has_.links) {

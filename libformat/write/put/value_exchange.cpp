@@ -52,7 +52,9 @@ class ValueExchange {
   Status run() {
     NMB_TRY(w_.ranks.each([&] { return find_known(); }));
     Status matched;
-    NMB_TRY(SharedBlocks(w_).match_values(w_.knowing, &matched));
+    SharedBlocks shared(w_);
+    shared.list_value_claims();
+    NMB_TRY(shared.match_values(false, &matched));
     NMB_ASSIGN(Inbox<WrittenReport> reports, report());
     NMB_TRY(w_.ranks.each([&] { return matched.ok() ? answer(reports) : matched; }));
     NMB_ASSIGN(const Inbox<WrittenAnswer> answers, w_.ranks.exchange(answers_));

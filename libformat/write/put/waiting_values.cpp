@@ -1,6 +1,7 @@
 #include "put/waiting_values.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -57,26 +58,33 @@ bool waits(const BlockState& block) {
 // The steps of place_values(), in their order. Collective.
 class WaitingValues {
  public:
-  explicit WaitingValues(WriterCore& writer) : w_(writer) {}
+  WaitingValues(WriterCore& writer, const Waiting& all) : w_(writer), all_(all) {}
 
-  Status place(bool any) {
-    if (any) NMB_TRY(place_all());
+  Status place(Status* own) {
+    if (all_.any) NMB_TRY(place_all(own));
     w_.blocks.mark_placed();
     return {};
   }
 
  private:
-  Status place_all() {
+  Status place_all(Status* own) {
     Status status;  // of this rank, until the ranks agree
-    if (!w_.ranks.is_alone()) NMB_TRY(SharedBlocks(w_).match_values(w_.knowing, &status));
-    NMB_ASSIGN(Inbox<WaitingPart> arrived, ask_primaries());
+    if (!w_.ranks.is_alone()) NMB_TRY(SharedBlocks(w_).match_values(!all_.claims_differ, &status));
+    Inbox<WaitingPart> arrived;
+    Outbox<WaitingPart> asked = ask_primaries();
+    if (all_.may_share()) {
+      NMB_ASSIGN(arrived, w_.ranks.exchange(asked));
+    }
     if (status.ok()) status = plan(arrived);
     NMB_ASSIGN(const std::vector<std::uint64_t> positions, take_space(status));
     status = take_places(positions);
-    // Committed pieces must be copied to their new places before any rank writes to these places:
-    // the exchange ends on no rank before it has begun on all.
-    NMB_ASSIGN(const Inbox<PlacedPart> places, w_.ranks.exchange(placed_));
-    return write(places, status);
+    Inbox<PlacedPart> places;
+    if (all_.may_share()) {
+      // Committed pieces must be copied to their new places before any rank writes to these places:
+      // the exchange ends on no rank before it has begun on all.
+      NMB_ASSIGN(places, w_.ranks.exchange(placed_));
+    }
+    return write(places, status, own);
   }
 
   // Bytes of one rank that need places, in a block whose primary is this rank.
@@ -86,13 +94,13 @@ class WaitingValues {
     std::vector<Interval> staged;
     IntervalSet skip;  // bytes to which higher ranks have put values
   };
-  struct Waiting {
+  struct WaitingRun {
     ExtentState* extent;
     ExtentState::Staged run;
     bool among_others;
   };
 
-  Result<Inbox<WaitingPart>> ask_primaries() {
+  Outbox<WaitingPart> ask_primaries() {
     Outbox<WaitingPart> out;
     for (BlockId id : w_.blocks.touched) {
       const BlockState& block = w_.blocks[id];
@@ -106,7 +114,7 @@ class WaitingValues {
       out.add(primary.rank,
               {primary.id, id, block.next.records, extent.unplaced(), extent.staged()});
     }
-    return w_.ranks.exchange(out);
+    return out;
   }
 
   Status plan(Inbox<WaitingPart>& arrived) {
@@ -183,20 +191,27 @@ class WaitingValues {
 
   // Writes the waiting values. If several ranks have values in a block, their elements may
   // alternate, so each small run is sent to the rank that writes this range of the file.
-  Status write(const Inbox<PlacedPart>& places, const Status& so_far) {
-    const Status taken = so_far.ok() ? take_told(places) : so_far;
+  Status write(const Inbox<PlacedPart>& places, const Status& so_far, Status* own) {
+    Status taken = so_far.ok() ? take_told(places) : so_far;
     for (const auto& [id, parts] : kept_)
       for (const RankBytes& part : parts)
         if (part.handle.rank == w_.ranks.own())
           add_staged(*w_.blocks[id].values.extent(), part.skip, parts.size() > 1);
-    const Status written = w_.value_stripes.write_in_rounds(
-        waiting_.size() + 1,
-        [&](std::size_t i) { return i == 0 ? taken : write_run(waiting_[i - 1]); });
+    Status written;
+    if (all_.may_share()) {
+      written = w_.value_stripes.write_in_rounds(waiting_.size() + 1, [&](std::size_t i) {
+        return i == 0 ? taken : write_run(waiting_[i - 1]);
+      });
+    } else {
+      for (std::size_t i = 0; taken.ok() && i < waiting_.size(); ++i)
+        taken = write_run(waiting_[i]);
+      if (own->ok()) *own = std::move(taken);
+    }
     w_.stage.clear();
     return written;
   }
 
-  Status write_run(const Waiting& waiting) {
+  Status write_run(const WaitingRun& waiting) {
     const bool sent = waiting.among_others && waiting.run.length < kSmallRun;
     return waiting.extent->write_staged(
         waiting.run,
@@ -208,11 +223,12 @@ class WaitingValues {
   }
 
   WriterCore& w_;
+  const Waiting all_;
   // For each block whose primary is this rank: the parts of all ranks, in the order of ranks.
   std::map<BlockId, std::vector<RankBytes>> kept_;
   std::vector<std::pair<BlockId, std::vector<SpaceRequest>>> requests_;
   Outbox<PlacedPart> placed_;
-  std::vector<Waiting> waiting_;
+  std::vector<WaitingRun> waiting_;
 };
 
 }  // namespace
@@ -221,11 +237,34 @@ bool has_waiting_values(const WriterCore& w) {
   return std::ranges::any_of(w.blocks.touched, [&](BlockId id) { return waits(w.blocks[id]); });
 }
 
-Status place_values(WriterCore& w, bool any) { return WaitingValues(w).place(any); }
+Waiting waiting_of(WriterCore& w) {
+  Waiting own{has_waiting_values(w)};
+  if (w.ranks.is_alone()) return own;
+  SharedBlocks(w).list_value_claims();
+  own.claims_differ = w.values.differ();
+  const auto is_shared = [&](BlockId id) { return w.blocks[id].sharing != nullptr; };
+  own.shares = !w.values.shared.empty() || !w.written_for.empty() ||
+               std::ranges::any_of(w.blocks.dirty, is_shared) ||
+               std::ranges::any_of(w.blocks.touched, is_shared);
+  return own;
+}
+
+Status place_values(WriterCore& w, const Waiting& all, Status* own) {
+  return WaitingValues(w, all).place(own);
+}
 
 Status place_values(WriterCore& w) {
-  NMB_ASSIGN(const bool any, w.ranks.any(has_waiting_values(w)));
-  return place_values(w, any);
+  NMB_ASSIGN(const Waiting all, w.ranks.combine(waiting_of(w), std::logical_or<>()));
+  Status own;
+  NMB_TRY(place_values(w, all, &own));
+  return all.any ? w.ranks.agree(own) : Status();
+}
+
+Status place_values(WriterCore& w, bool any) {
+  if (any && !w.ranks.is_alone()) SharedBlocks(w).list_value_claims();
+  Status own;
+  NMB_TRY(place_values(w, {any, any, any}, &own));
+  return own;
 }
 
 }  // namespace nmb

@@ -291,8 +291,9 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
   return w_.ranks.agree(unite().in_file(w_.file->name()));
 }
 
-Status SharedBlocks::match_values(const std::vector<BlockId>& knowing, Status* status) {
-  std::vector<NameRecord> records;
+void SharedBlocks::list_value_claims() {
+  std::vector<NameRecord>& records = w_.values.claims;
+  records.clear();
   for (const BlockId id : w_.blocks.dirty) {
     const BlockState& block = w_.blocks[id];
     if (!block.committed) continue;
@@ -306,14 +307,38 @@ Status SharedBlocks::match_values(const std::vector<BlockId>& knowing, Status* s
       records.push_back({w_.blocks.name(id), id, keeps ? Claim::kKeep : Claim::kPut});
     }
   }
-  for (const BlockId id : knowing)
+  for (const BlockId id : w_.knowing)
     if (!w_.blocks[id].dirty && !is_changed(w_.blocks[id]) && !w_.blocks[id].is_removed())
       records.push_back({w_.blocks.name(id), id, Claim::kKnow});
   std::ranges::sort(records, {}, &NameRecord::name);
-  NMB_ASSIGN(std::vector<NameMatch> matches,
-             match_sharers(w_.ranks.communicator(), records, status));
-  for (std::size_t i = 0; i < records.size(); ++i)
-    if (!w_.blocks[records[i].id].is_removed()) take_match(records[i].id, std::move(matches[i]));
+  DigestStream digest;
+  for (const NameRecord& record : records) {
+    const std::uint64_t numbers[] = {record.name.size(), record.id,
+                                     static_cast<std::uint64_t>(record.claim)};
+    digest.add(std::as_bytes(std::span(numbers)));
+    digest.add(std::as_bytes(std::span(record.name)));
+  }
+  w_.values.digest = digest.digest();
+}
+
+Status SharedBlocks::match_values(bool as_before, Status* status) {
+  MatchedValues& values = w_.values;
+  if (!as_before) {
+    values.matched.reset();
+    values.shared.clear();
+    NMB_ASSIGN(std::vector<NameMatch> matches,
+               match_sharers(w_.ranks.communicator(), values.claims, status));
+    for (std::size_t i = 0; i < matches.size(); ++i)
+      if (!matches[i].handles.empty()) values.shared.emplace_back(i, std::move(matches[i]));
+    if (status->ok()) values.matched = values.digest;
+  }
+  auto shared = values.shared.begin();
+  for (std::size_t i = 0; i < values.claims.size(); ++i) {
+    const bool is_shared = shared != values.shared.end() && shared->first == i;
+    NameMatch match = is_shared ? (shared++)->second : NameMatch();
+    const BlockId id = values.claims[i].id;
+    if (!w_.blocks[id].is_removed()) take_match(id, std::move(match));
+  }
   return {};
 }
 

@@ -20,7 +20,7 @@ struct MatchSummary {
   bool changed = false;     // changes a committed block
 };
 
-// All calls except take_match() are collective.
+// All calls except take_match() and list_value_claims() are collective.
 class SharedBlocks {
  public:
   explicit SharedBlocks(WriterCore& writer) : w_(writer) {}
@@ -34,9 +34,13 @@ class SharedBlocks {
   Status unite(const std::vector<BlockId>& ids);
   // Chooses a primary for each committed block to which values are put. If a rank already has
   // uncommitted values of the block, that rank is the primary; otherwise the lowest rank that puts
-  // values is. knowing: other blocks that this rank knows, in case that another rank has put values
-  // to them. *status: the status of this rank alone, on which the ranks must agree later.
-  Status match_values(const std::vector<BlockId>& knowing, Status* status);
+  // values is. list_value_claims() must be called before. as_before: no claims of any rank differ
+  // from those of the last matching (MatchedValues). *status: the status of this rank alone, on
+  // which the ranks must agree later.
+  Status match_values(bool as_before, Status* status);
+  // Lists the committed blocks to which this rank has put values, and those in WriterCore::knowing,
+  // to which another rank may have put values.
+  void list_value_claims();
   // Sends the places of shared blocks to the other ranks.
   Status send_places(const std::vector<BlockId>& ids);
   // Sends the primary of each shared block a list of the values that other ranks have written.

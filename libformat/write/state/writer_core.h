@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -50,6 +51,21 @@ struct MatchedNames {
   // Orders of the committed blocks that a rank has changed, removed or renamed since the last
   // commit, ascending.
   std::vector<std::uint64_t> changed;
+};
+
+// The last matching of the ranks that put values to committed blocks. Its result depends only on
+// the claims of all ranks, so it need not be repeated while no rank claims anything else: a program
+// that adds a time step to the same blocks again and again matches them once.
+struct MatchedValues {
+  // Claims of this rank for the next matching, by name; valid until a block is added or changed.
+  std::vector<NameRecord> claims;
+  Digest digest;  // of `claims`
+  // Of the claims of the last matching; empty before the first, and after a failed one.
+  std::optional<Digest> matched;
+  // The shared ones of the claims that were matched, by their index.
+  std::vector<std::pair<std::size_t, NameMatch>> shared;
+
+  bool differ() const { return matched != digest; }
 };
 
 // Returns whether a file with these options gets metadata that can be read. A dry run writes
@@ -128,6 +144,7 @@ struct WriterCore {
   BlockSet blocks;
   NewTags tags{ranks.own()};
   MatchedNames names;
+  MatchedValues values;
   // Bodies in stored form, which the commit need not encode again. Compressed bodies may use more
   // memory than others, because a compressed body is small compared with the block's definitions,
   // which are in memory anyway.
