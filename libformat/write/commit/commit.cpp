@@ -128,10 +128,12 @@ class Commit {
     Status own;  // the status of this rank, until the ranks agree
     NMB_TRY(in(Phase::kValues, [&]() -> Status {
       NMB_TRY(place_values(w_, has_.waiting, &own));
+      // A rank that alone has its blocks finds their values in its buffer.
+      if (!has_.waiting.may_share()) return {};
       // All bytes from put() must be in the file before a rank computes sums: no rank ends
       // collect_values() before all have begun it.
       if (own.ok()) own = w_.buffer.flush();
-      return has_.waiting.may_share() ? SharedBlocks(w_).collect_values(&own) : Status();
+      return SharedBlocks(w_).collect_values(&own);
     }));
     list_blocks();
     if (has_.links) {

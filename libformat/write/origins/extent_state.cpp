@@ -23,7 +23,7 @@ Result<std::uint64_t> sum_in_file(WriteBuffer& file, std::uint64_t position, std
   SumStream stream;
   for (std::uint64_t done = 0; done < length;) {
     auto part = std::span(buffer).first(std::min<std::uint64_t>(length - done, kBuffer));
-    NMB_TRY(file.read_at(position + done, part));
+    NMB_TRY(file.read_back(position + done, part));
     stream.add(part);
     done += part.size();
   }

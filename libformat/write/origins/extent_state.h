@@ -233,7 +233,7 @@ class ExtentState {
   mutable std::uint64_t decoded_position_ = 0;
 };
 
-// Reads the bytes [position, position + length) of the file and returns their sum.
+// Reads bytes of the buffer or the file, and returns their sum.
 Result<std::uint64_t> sum_in_file(WriteBuffer& file, std::uint64_t position, std::uint64_t length);
 
 }  // namespace nmb
