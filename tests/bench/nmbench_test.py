@@ -369,6 +369,11 @@ def check_h5bench(nmbench, work):
     for chart in charts:
         xml.dom.minidom.parse(str(chart))
     check(not list((work / "data").iterdir()) and not (work / "out" / "rows.jsonl").exists(), "files are left")
+    done = run(configuration(), "--ranks", "1,2", "--runs", "1", "--peers", "nmb")
+    check(done.returncode == 0, f"two numbers of ranks: {done.returncode} {done.stderr}")
+    for ranks in (1, 2):
+        lines = (work / "out" / "nmb" / "1-write" / f"{ranks}-ranks" / "out.csv").read_text().splitlines()
+        check(f"ranks, {ranks}, " in lines, f"two numbers of ranks: {lines}")
     done = run(configuration(benchmark=["write_normal_dist"], DIM_1="50000", STDEV_DIM_1="2000", mpi={"configuration": "-n 2"}), "--verify")
     check(done.returncode == 0, f"write_normal_dist: {done.returncode} {done.stdout} {done.stderr}")
     lines = (work / "out" / "nmb" / "1-write_normal_dist" / "out.csv").read_text().splitlines()

@@ -220,13 +220,13 @@ def run_case(case, programs, folder, scratch, o, report, rows):
                     remove(path)
 
 
-def write_h5bench(folder, case, rows):
-    """h5bench's CSV file of each step that has one, of the median run of each variant."""
+def write_h5bench(folder, case, rows, by_ranks):
+    """h5bench's CSV file of each step that has one, of the median run of each variant. by_ranks: each number of ranks has its folder."""
     for step in case.steps:
         for variant in case.variants if step.csv else ():
             row = results.median_run([row for row in rows if (row["step"], row["variant"], row["processes"]) == (step.name, variant.name, case.ranks)])
             if row:
-                into = folder / variant.name / step.name
+                into = folder / variant.name / step.name / (f"{case.ranks}-ranks" if by_ranks else "")
                 into.mkdir(parents=True, exist_ok=True)
                 results.h5bench_csv(into / Path(step.csv).name, step, row)
 
@@ -320,7 +320,7 @@ def main(arguments=None, programs_folder=None, build="", source="", tree=""):
         results.write_json(o.out / "results.json", rows, found, options_of(o), where)
         kept.unlink()
     for case in cases:
-        write_h5bench(o.out, case, rows)
+        write_h5bench(o.out, case, rows, by_ranks=len({case.ranks for case in cases}) > 1)
     results.write_csv(o.out / "summary.csv", found)
     charts.write_page(o.out, cases, found, f"nmbench {said_options(arguments or sys.argv[1:])}", where)
     shutil.rmtree(scratch)
