@@ -1,0 +1,46 @@
+"""MPI communicators of mpi4py, for a writer of several ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._errors import Error, UnsupportedError, UsageError
+
+# The size of an MPI_Comm tells a library's own handles from those of another interface.
+_LIBRARIES = {"Open MPI": ("openmpi", 8), "MPICH": ("mpich", 4)}
+
+
+class Communicator:
+    """An MPI communicator whose library has been found and tried on all its ranks."""
+
+    def __init__(self, comm: Any) -> None:
+        try:
+            from mpi4py import MPI
+        except ImportError as error:
+            raise UnsupportedError(f"ranks: cannot import mpi4py: {error}") from error
+        if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
+            raise UsageError(f"ranks: found {comm!r}, expected an intracommunicator of mpi4py, such as MPI.COMM_WORLD")
+        self.comm = comm
+        self.library, why = _library_of(MPI)
+        if why is None:
+            try:
+                _core.try_mpi({"mpi": self.library}, MPI._addressof(MPI.COMM_SELF))
+            except Error as error:
+                why = str(error)
+        # A rank without the plug-in must not leave the others waiting.
+        for rank, found in enumerate(comm.allgather(why)):
+            if found is not None:
+                raise UnsupportedError(f"ranks: {found} (on rank {rank})")
+        self.address = MPI._addressof(comm)
+
+
+def _library_of(mpi: Any) -> tuple[str, str | None]:
+    """The name of the plug-in for the MPI library of mpi4py, or why there is none."""
+    version = mpi.Get_library_version().split(",")[0].splitlines()[0].strip()
+    for name, (library, size) in _LIBRARIES.items():
+        if version.startswith(name):
+            if mpi._sizeof(mpi.Comm) != size:
+                return "", f"this mpi4py was built for another interface than that of {version}; build it for this library"
+            return library, None
+    return "", f"found {version}, expected {' or '.join(_LIBRARIES)}"
