@@ -57,7 +57,18 @@ def as_array(values: Any, name: str) -> Any:
         array = np.asarray(values)
     except ValueError as error:  # rows of different lengths
         raise UsageError(f"the values are no array: {error}", object=name) from error
+    if array.dtype.kind in "US" and not hasattr(values, "dtype"):
+        # numpy cuts zeros at the end, and turns numbers beside texts into texts.
+        objects = np.asarray(values, object)
+        if array.dtype.kind == "U":
+            return objects
+        if any(isinstance(one, bytes) and one.endswith(b"\0") for one in objects.reshape(-1).tolist()):
+            raise _ends_in_zero(name)
     return array.astype(object) if array.dtype.kind == "T" else array
+
+
+def _ends_in_zero(name: str) -> UnsupportedError:
+    return UnsupportedError("a text that ends in a zero cannot be written, because zeros pad texts", object=name)
 
 
 def characters_of(array: Any, name: str, length: int | None = None) -> Array:
@@ -75,7 +86,7 @@ def characters_of(array: Any, name: str, length: int | None = None) -> Array:
         else:
             raise UnsupportedError(f"objects of type {type(one).__name__} cannot be written", object=name)
         if text.endswith(b"\0"):
-            raise UnsupportedError("a text that ends in a zero cannot be written, because zeros pad texts", object=name)
+            raise _ends_in_zero(name)
         encoded.append(text)
     if array.dtype.kind == "O" and not flat:
         raise UnsupportedError("an array of no objects has no type: use values.astype(str)", object=name)
@@ -93,7 +104,7 @@ def cast(array: Any, dtype: np.dtype[Any], name: str) -> Array:
     if array.dtype == dtype:
         return array
     kinds = array.dtype.kind, dtype.kind
-    if (kinds[0] == "S") != (kinds[1] == "S") or kinds[0] not in "biufS" or array.dtype.itemsize > 8:
+    if "S" in kinds or kinds[0] not in "biufS" or array.dtype.itemsize > 8:
         what = f"values of type {_types.type_text(array.dtype)}"
         raise UnsupportedError(f"{what} cannot be written to a variable of type {_types.type_text(dtype)}", object=name)
     if array.size == 0:
@@ -166,7 +177,7 @@ def attribute_of(name: str, value: Any, dtype: np.dtype[Any] | None, owner: str)
         value = bytes(value).decode("utf-8", "surrogateescape")
     if isinstance(value, str):
         if value.endswith("\0"):
-            raise UnsupportedError("a text that ends in a zero cannot be written", object=what)
+            raise _ends_in_zero(what)
         return TYPES["S1"], str(value)
     if value is None:
         raise UnsupportedError("None cannot be written as an attribute", object=what)

@@ -10,7 +10,7 @@ import time
 import warnings
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any
 
@@ -309,10 +309,11 @@ class Writer:
                 if samples is not None:
                     native.set_samples(block._number, samples)
                 plan.write()
-            except Error:
+            except BaseException:
                 if is_new:
                     self._forget(block)
-                    native.remove_block(block._number)
+                    with suppress(Error):  # of a writer that cannot go on
+                        native.remove_block(block._number)
                 raise
             self._blocks[name] = block
         return block
