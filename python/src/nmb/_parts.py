@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote, unquote
 
-from ._errors import BusyError, ConflictError, ExistsError, MissingError, UsageError
+from ._errors import BusyError, ConflictError, ExistsError, MissingError, MissingFileError, UsageError
 from ._file import open as _open
 from ._merge import merge
 from ._outputs import Path, path_of
@@ -27,13 +27,13 @@ _LONGEST_NAME = 200  # of a file, so that names of temporary files are legal too
 
 
 class PartWriter(Writer):
-    """The writer of a part. When another process has written the part at the same time, that part stays."""
+    """The writer of a part. Where another process or thread has written the part at the same time, that part stays."""
 
     def close(self) -> None:
         """Writes the part under its key; does nothing if it is closed. Errors: those of ``Writer.close``."""
         try:
             super().close()
-        except BusyError:
+        except (BusyError, ExistsError, MissingFileError):
             if not os.path.exists(self.path):
                 raise
 
@@ -226,7 +226,7 @@ class Parts:
                         if name not in file.keys():
                             return False
                         names.append(name)
-            if not names:
+            if not names or len(set(names)) < len(names):
                 return False
         wanted: dict[str, str] = {}
         for part in files:
