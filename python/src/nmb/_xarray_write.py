@@ -14,10 +14,11 @@ import numpy as np
 import xarray
 from xarray import conventions
 from xarray.backends import StoreBackendEntrypoint
+from xarray.backends.common import WritableCFDataStore
 from xarray.coding.strings import CharacterArrayCoder, EncodedStringCoder
 
 from . import _stored
-from ._errors import ConflictError, MissingError, MissingFileError, UnsupportedError, UsageError
+from ._errors import ConflictError, MissingError, MissingFileError, RangeError, UnsupportedError, UsageError
 from ._file import open as open_file
 from ._outputs import Path, path_of
 from ._parts import Parts
@@ -72,10 +73,12 @@ def encode(
     for name, more in (encoding or {}).items():
         variables[name] = variables[name].copy(deep=False)
         variables[name].encoding = dict(more)
-    variables, attributes = conventions.cf_encoder(variables, attributes)
+    plain = variables
+    variables, attributes = WritableCFDataStore().encode(plain, attributes)
     out = {}
     for key, variable in variables.items():
         name = str(key)
+        variable = _checked(plain[key], variable, name)
         variable = EncodedStringCoder(allows_unicode=False).encode(variable, name=name)
         if variable.encoding.get("dtype") in (str, object):
             del variable.encoding["dtype"]
@@ -84,6 +87,46 @@ def encode(
         _stored.storable_dtype(values.dtype, name)
         out[name] = Encoded(tuple(str(dim) for dim in variable.dims), values, dict(variable.attrs))
     return out, dict(attributes), _unlimited(out, data, unlimited_dims)
+
+
+def _checked(plain: Any, encoded: Any, name: str) -> Any:
+    """The encoded variable, whose values xarray has cast without a look at whether they fit: RangeError if they do not."""
+    wanted = plain.encoding.get("dtype")
+    if wanted in (None, str, object, "S1") or plain.dtype.kind not in "fiuMm" or "_Unsigned" in plain.encoding:
+        return encoded
+    dtype = np.dtype(wanted)
+    if dtype == plain.dtype or dtype.kind not in "iuf" or encoded.dtype != dtype:
+        return encoded
+    loose = plain.copy(deep=False)
+    loose.encoding = {key: value for key, value in plain.encoding.items() if key != "dtype"}
+    if plain.dtype.kind in "Mm":
+        if dtype.kind == "f" or dtype == np.int64:
+            return encoded
+        loose.encoding["dtype"] = np.dtype("i8")
+    exact = WritableCFDataStore().encode({name: loose}, {})[0][name].data
+    out = encoded.copy(deep=False)
+    if _is_lazy(encoded.data) or _is_lazy(exact):
+        import dask.array
+
+        out.data = dask.array.map_blocks(_check_fit, encoded.data, exact, name, dtype=dtype)  # type: ignore[attr-defined,no-untyped-call,unused-ignore]
+    else:
+        _check_fit(encoded.values, np.asarray(exact), name)
+    return out
+
+
+def _check_fit(stored: Any, exact: Any, name: str) -> Any:
+    """Fails where a cast has changed more than the last digit."""
+    stored_array, exact = np.asarray(stored), np.asarray(exact)
+    with np.errstate(invalid="ignore"):
+        if stored_array.dtype.kind == "f":
+            wrong = np.isinf(stored_array) & np.isfinite(exact)
+        elif exact.dtype.kind == "f":
+            wrong = ~(np.abs(stored_array.astype("f8") - exact) <= np.maximum(1, np.abs(exact) * 2.0**-50))
+        else:
+            wrong = stored_array != exact
+    if wrong.any():
+        raise RangeError(f"{exact[wrong].reshape(-1)[0]} does not fit type {stored_array.dtype}", object=name)
+    return stored
 
 
 def _unlimited(variables: dict[str, Encoded], data: xarray.Dataset, wanted: Any) -> list[str]:
@@ -282,8 +325,9 @@ def _as_stored(
             if encoding and key in encoding:
                 raise UsageError(f"encoding: variable {key!r} exists already and keeps its own", object=name)
             kept = {what: value for what, value in have[key].encoding.items() if what in _KEPT}
-            if have[key].dtype == bool:
-                kept.pop("dtype", None)  # logical values are encoded with an attribute
+            if have[key].dtype == bool or (have[key].dtype.kind in "iu" and data[key].dtype.kind == "f"):
+                # Logical values are encoded with an attribute. xarray rounds floats without a word.
+                kept.pop("dtype", None)
             variable = data.variables[key].copy(deep=False)
             variable.encoding = {"_FillValue": None, **kept}
             data = _replaced(data, key, variable)
