@@ -145,6 +145,8 @@ class PartsTest(FolderTest):
         with self.assertRaises(ZeroDivisionError):
             with self.parts.writer(1) as out:
                 write_part(out, 1)
+                with self.assertRaises(nmb.UsageError):
+                    out.commit()
                 1 / 0
         self.assertEqual((self.parts.keys(), os.listdir(self.parts.folder)), ([], []))
 

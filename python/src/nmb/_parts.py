@@ -29,6 +29,10 @@ _LONGEST_NAME = 200  # of a file, so that names of temporary files are legal too
 class PartWriter(Writer):
     """The writer of a part. Where another process or thread has written the part at the same time, that part stays."""
 
+    def commit(self) -> int:
+        """Refused: a part that others see is complete."""
+        raise UsageError("a part is committed when it is closed, not before it is complete", file=self.path)
+
     def close(self) -> None:
         """Writes the part under its key; does nothing if it is closed. Errors: those of ``Writer.close``."""
         try:
