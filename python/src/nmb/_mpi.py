@@ -16,7 +16,7 @@ class Communicator:
 
     def __init__(self, comm: Any) -> None:
         try:
-            from mpi4py import MPI
+            from mpi4py import MPI  # type: ignore[import-not-found,unused-ignore]
         except ImportError as error:
             raise UnsupportedError(f"ranks: cannot import mpi4py: {error}") from error
         if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:

@@ -9,11 +9,11 @@ from ._errors import SelectionError
 
 
 class Region(NamedTuple):
-    """A hyperslab, and which dimensions the values have. Without ``count[0]`` (None), the values say how many records."""
+    """A hyperslab, and which dimensions the values have. Without ``counts[0]`` (None), the values say how many records."""
 
-    start: list[int]
-    count: list[int | None]
-    stride: list[int]
+    starts: list[int]
+    counts: list[int | None]
+    strides: list[int]
     kept: list[int]
     """The dimensions that are indexed by slices."""
 
@@ -72,9 +72,9 @@ def region_of(key: Any, shape: tuple[int, ...], grows: bool) -> Region:
 
 
 def _add(region: Region, start: int, count: int | None, step: int) -> None:
-    region.start.append(start)
-    region.count.append(count)
-    region.stride.append(step)
+    region.starts.append(start)
+    region.counts.append(count)
+    region.strides.append(step)
 
 
 def _bound(value: Any, default: int, length: int) -> int:
@@ -87,12 +87,12 @@ def _bound(value: Any, default: int, length: int) -> int:
 def with_values(region: Region, values_shape: tuple[int, ...], length: int, name: str) -> tuple[list[int], tuple[int, ...]]:
     """The counts of a region for values of a shape, and the shape to which they are broadcast. length: that of the first
     dimension."""
-    counts = [0 if one is None else one for one in region.count]
-    if region.count and region.count[0] is None:
+    counts = [0 if one is None else one for one in region.counts]
+    if region.counts and region.counts[0] is None:
         if len(values_shape) >= len(region.kept):
             counts[0] = values_shape[len(values_shape) - len(region.kept)]
         else:
-            counts[0] = len(range(region.start[0], length, region.stride[0]))
+            counts[0] = len(range(region.starts[0], length, region.strides[0]))
     shape = tuple(counts[axis] for axis in region.kept)
     extra = len(values_shape) - len(shape)
     fits = all(one == 1 for one in values_shape[: max(0, extra)])

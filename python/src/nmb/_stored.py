@@ -34,7 +34,7 @@ def number_of(dtype: np.dtype[Any]) -> int:
 def storable_dtype(dtype: Any, name: str) -> np.dtype[Any]:
     """The dtype in the byte order of this machine, if a block can store its values as numbers or characters."""
     try:
-        found = np.dtype(dtype)
+        found: np.dtype[Any] = np.dtype(dtype)
     except TypeError as error:
         raise UsageError(f"found no type in {dtype!r}", object=name) from error
     if found.names is None and found.subdtype is None and found.str[1:] in TYPES:
@@ -101,14 +101,16 @@ def characters_of(array: Any, name: str, length: int | None = None) -> Array:
 def cast(array: Any, dtype: np.dtype[Any], name: str) -> Array:
     """Numbers in another type. They may lose digits as floats, but nothing else: RangeError."""
     array = np.asarray(array)
+    out: Array = array
     if array.dtype == dtype:
-        return array
+        return out
     kinds = array.dtype.kind, dtype.kind
     if "S" in kinds or kinds[0] not in "biufS" or array.dtype.itemsize > 8:
         what = f"values of type {_types.type_text(array.dtype)}"
         raise UnsupportedError(f"{what} cannot be written to a variable of type {_types.type_text(dtype)}", object=name)
     if array.size == 0:
-        return array.astype(dtype)
+        out = array.astype(dtype)
+        return out
     if dtype.kind in "iu" and array.dtype.kind in "iuf":
         limits = np.iinfo(dtype)
         if array.dtype.kind == "f":
@@ -120,11 +122,13 @@ def cast(array: Any, dtype: np.dtype[Any], name: str) -> Array:
         else:
             least, most = int(array.min()), int(array.max())
             if limits.min <= least and most <= limits.max:
-                return array.astype(dtype)
+                out = array.astype(dtype)
+                return out
             fits = np.array([limits.min <= int(one) <= limits.max for one in array.reshape(-1)]).reshape(array.shape)
         if not fits.all():
             raise _misfit(array[~fits].reshape(-1)[0], dtype, name)
-        return array.astype(dtype)
+        out = array.astype(dtype)
+        return out
     with np.errstate(over="ignore"):
         out = array.astype(dtype)
     if dtype.kind == "f" and array.dtype.kind == "f":
@@ -141,12 +145,14 @@ def _misfit(value: Any, dtype: np.dtype[Any], name: str) -> RangeError:
 def filled(array: Any, dtype: np.dtype[Any], fill: Any, name: str) -> Array:
     """A masked array with fill values. fill: the value of _FillValue, or None for netCDF's default."""
     if not np.ma.is_masked(array):
-        return np.ma.getdata(array)
+        data: Array = np.ma.getdata(array)
+        return data
     if fill is None:
         fill = _decode.default_fill(dtype) if dtype.itemsize > 1 else None
     if fill is None:
         raise UsageError(f"masked values of type {_types.type_text(dtype)} need an attribute _FillValue", object=name)
-    data, mask = cast(np.where(np.ma.getmaskarray(array), np.zeros((), array.dtype), np.ma.getdata(array)), dtype, name), array.mask
+    mask = np.ma.getmaskarray(array)
+    data = cast(np.where(mask, np.zeros((), array.dtype), np.ma.getdata(array)), dtype, name)
     same = np.isnan(data) if fill != fill else data == fill
     if (same & ~mask).any():
         raise UsageError(f"the value {fill} is not masked, but is the fill value: set another _FillValue", object=name)
@@ -182,19 +188,19 @@ def attribute_of(name: str, value: Any, dtype: np.dtype[Any] | None, owner: str)
     if value is None:
         raise UnsupportedError("None cannot be written as an attribute", object=what)
     array = as_array(value, what)
-    if array.dtype.kind in "UO" and array.ndim == 0:
-        return attribute_of(name, array.item(), dtype, owner) if isinstance(array.item(), str) else _no_attribute(array, what)
+    if array.dtype.kind in "UO" and array.ndim == 0 and isinstance(array.item(), str):
+        return attribute_of(name, array.item(), dtype, owner)
     if array.ndim > 1 or array.dtype.kind not in "iuf":
-        return _no_attribute(array, what)
+        raise _no_attribute(array, what)
     stored = storable_dtype(array.dtype, what)
     if np.ma.is_masked(array):
         raise UnsupportedError("a masked value cannot be written as an attribute", object=what)
     return number_of(stored), contiguous(np.atleast_1d(np.ma.getdata(array)), stored)
 
 
-def _no_attribute(array: Any, what: str) -> Any:
+def _no_attribute(array: Any, what: str) -> UnsupportedError:
     found = f"{_types.type_text(array.dtype)} of shape {array.shape}" if array.ndim else _types.type_text(array.dtype)
-    raise UnsupportedError(
+    return UnsupportedError(
         f"a value of type {found} cannot be written as an attribute: use a text, a number, or numbers in one dimension",
         object=what,
     )

@@ -64,7 +64,7 @@ class Writer:
 
     Values are not compressed; ``nmb.merge(path, new, codec="zstd")`` does that.
 
-    **Threads** may use one writer; their calls take turns, without the interpreter's lock while the library works. Another
+    **Threads.** Several threads may use one writer; their calls take turns, without the interpreter's lock while the library works. Another
     process cannot use it: after a fork it refuses, and it cannot be pickled (see ``nmb.Parts``).
 
     **Ranks.** All ranks make the writer with the same arguments. These calls are collective: the constructor, ``end_define``,
@@ -287,7 +287,9 @@ class Writer:
                 f"expected a mapping from names of variables to arrays, or a data set of xarray, found {type(variables).__name__}",
                 object=name,
             )
-        checked = [(_stored.check_name(key, "attribute", name), *_stored.attribute_of(key, attrs[key], None, name)) for key in attrs or {}]
+        checked = []
+        for key, value in (attrs or {}).items():
+            checked.append((_stored.check_name(key, "attribute", name), *_stored.attribute_of(key, value, None, name)))
         checked_tags = {key: _tag(key, value) for key, value in (tags or {}).items()}
         if samples is not None and not 0 <= samples < 1 << 63:
             raise UsageError(f"samples: found {samples}, expected at least 0", object=name)

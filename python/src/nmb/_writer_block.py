@@ -88,7 +88,7 @@ class WriterVariable:
     ``RangeError``, an ``OverflowError``, and then nothing is written. Masked values become fill values. Texts go to characters
     (``S1``) along the last dimension, and are not indexed there. The values are copied or written when the call returns.
 
-    Threads may write to the same variable; their calls take turns. Errors: ``SelectionError``, an ``IndexError``;
+    Several threads may write to the same variable; their calls take turns. Errors: ``SelectionError``, an ``IndexError``;
     ``RangeError``; ``UnsupportedError`` for values of another kind; ``NoSpaceError``."""
 
     def __init__(self, block: WriterBlock, name: str, number: int, dtype: np.dtype[Any], dims: tuple[str, ...]) -> None:
@@ -172,7 +172,7 @@ class WriterVariable:
         extra = len(have) - len(target)
         array = array.reshape(array.shape[extra:]) if extra > 0 else array
         array = np.broadcast_to(array, target + text)
-        start, stride = region.start + [0] * len(text), region.stride + [1] * len(text)
+        start, stride = region.starts + [0] * len(text), region.strides + [1] * len(text)
         return start, counts + list(text), stride, _stored.contiguous(array, self._dtype)
 
     def __setitem__(self, key: Any, values: Values) -> None:
@@ -286,7 +286,7 @@ class WriterBlock:
     last dimension ``stringN``, and ``v.strings()`` reads them. The dimensions and variables of a block have at least one value;
     only the unlimited dimension may have no records.
 
-    Threads may use the same block; their calls take turns. Errors: ``ExistsError`` for a variable that exists already;
+    Several threads may use the same block; their calls take turns. Errors: ``ExistsError`` for a variable that exists already;
     ``ConflictError`` if a dimension would have two lengths; ``UnsupportedError`` for types that cannot be written."""
 
     def __init__(self, writer: Writer, name: str, number: int) -> None:
@@ -514,7 +514,9 @@ class _Plan:
             raise UnsupportedError(f"a block has at most one unlimited dimension, not {sorted(unlimited)}", object=full)
         if not isinstance(attrs, Mapping):
             raise UsageError("attributes are a mapping from names to values", object=full)
-        stored = [(_stored.check_name(key, "attribute", full), *_stored.attribute_of(key, attrs[key], dtype, full)) for key in attrs]
+        stored = []
+        for key, value in attrs.items():
+            stored.append((_stored.check_name(key, "attribute", full), *_stored.attribute_of(key, value, dtype, full)))
         self._variables.append((name, dtype, dims, stored, array))
 
     def check_unlimited(self) -> None:

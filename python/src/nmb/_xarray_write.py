@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray
 from xarray import conventions
-from xarray.backends import StoreBackendEntrypoint
+from xarray.backends import StoreBackendEntrypoint, locks
 from xarray.backends.common import WritableCFDataStore
 from xarray.coding.strings import CharacterArrayCoder, EncodedStringCoder
 
@@ -26,11 +26,6 @@ from ._writer import Writer
 from ._writer_block import WriterBlock
 from ._xarray_stack import _MEANING
 from ._xarray_store import BlockStore
-
-try:
-    from xarray.backends.locks import get_dask_scheduler
-except ImportError:  # xarray before 2024
-    from xarray.backends.locks import _get_scheduler as get_dask_scheduler
 
 Encoding = Mapping[Hashable, Mapping[str, Any]]
 
@@ -74,12 +69,12 @@ def encode(
         variables[name] = variables[name].copy(deep=False)
         variables[name].encoding = dict(more)
     plain = variables
-    variables, attributes = WritableCFDataStore().encode(plain, attributes)
+    variables, attributes = _by_conventions(plain, attributes)
     out = {}
     for key, variable in variables.items():
         name = str(key)
         variable = _checked(plain[key], variable, name)
-        variable = EncodedStringCoder(allows_unicode=False).encode(variable, name=name)
+        variable = EncodedStringCoder(allows_unicode=False).encode(variable, name=name)  # type: ignore[no-untyped-call,unused-ignore]
         if variable.encoding.get("dtype") in (str, object):
             del variable.encoding["dtype"]
         variable = CharacterArrayCoder().encode(variable, name=name)  # type: ignore[no-untyped-call,unused-ignore]
@@ -87,6 +82,10 @@ def encode(
         _stored.storable_dtype(values.dtype, name)
         out[name] = Encoded(tuple(str(dim) for dim in variable.dims), values, dict(variable.attrs))
     return out, dict(attributes), _unlimited(out, data, unlimited_dims)
+
+
+def _by_conventions(variables: Any, attributes: Any) -> Any:
+    return WritableCFDataStore().encode(variables, attributes)  # type: ignore[no-untyped-call,unused-ignore]
 
 
 def _checked(plain: Any, encoded: Any, name: str) -> Any:
@@ -103,7 +102,7 @@ def _checked(plain: Any, encoded: Any, name: str) -> Any:
         if dtype.kind == "f" or dtype == np.int64:
             return encoded
         loose.encoding["dtype"] = np.dtype("i8")
-    exact = WritableCFDataStore().encode({name: loose}, {})[0][name].data
+    exact = _by_conventions({name: loose}, {})[0][name].data
     out = encoded.copy(deep=False)
     if _is_lazy(encoded.data) or _is_lazy(exact):
         import dask.array
@@ -268,10 +267,16 @@ def to_nmb(
     if not lazy and compute:
         _write(job, None)
         return None
-    if compute and get_dask_scheduler() not in ("distributed", "multiprocessing"):
+    if compute and _scheduler() not in ("distributed", "multiprocessing"):
         _write(job, None)
         return None
     return _with_parts(job, lazy, compute)
+
+
+def _scheduler() -> Any:
+    """The scheduler of dask, as xarray names it."""
+    name = "get_dask_scheduler" if hasattr(locks, "get_dask_scheduler") else "_get_scheduler"  # xarray before 2025
+    return getattr(locks, name)()
 
 
 def _datasets_of(data: Any, group: str, encoding: Any, unlimited: Any) -> list[tuple[str, xarray.Dataset, Any, Any]]:
