@@ -136,7 +136,7 @@ class WriterVariable:
 
     @property
     def _grows(self) -> bool:
-        return bool(self._dims) and self._dims[0] in self._block.unlimited
+        return bool(self._dims) and self._block._dimensions()[self._dims[0]] is None
 
     def _prepared(self, values: Values) -> tuple[Any, int]:
         """The values in the type of the variable, and the number of dimensions that an index has."""
@@ -452,6 +452,7 @@ class _Plan:
     def __init__(self, block: WriterBlock, unlimited: Iterable[str]) -> None:
         self._block = block
         self._unlimited = [unlimited] if isinstance(unlimited, str) else list(unlimited)
+        self._known = block._dimensions()
         self._lengths: dict[str, int | None] = {}
         self._records: dict[str, int] = {}
         self._variables: list[tuple[str, np.dtype[Any], list[str], list[Any], Any]] = []
@@ -480,7 +481,7 @@ class _Plan:
                 fill = _stored.cast(np.asarray(fill), dtype, full).reshape(-1)[0]
             array = _stored.filled(array, dtype, fill, full)
         for dim in dims:
-            if dim in self._unlimited or dim in self._block.unlimited:
+            if dim in self._unlimited or (dim in self._known and self._known[dim] is None):
                 have = self._records.setdefault(dim, int(lengths[dim] or 0))
                 if have != lengths[dim]:
                     raise ConflictError(f'dimension "{dim}" has the lengths {have} and {lengths[dim]}', object=full)
@@ -496,7 +497,7 @@ class _Plan:
             raise ExistsError("the variable exists", file=block.writer.path, object=full)
         if len(set(dims)) != len(dims):
             raise UsageError(f"a dimension stands twice in {tuple(dims)}", object=full)
-        known = block._dimensions()
+        known = self._known
         for axis, dim in enumerate(dims):
             _stored.check_name(dim, "dimension", full)
             have = known[dim] if dim in known else self._lengths.get(dim, lengths.get(dim, _UNKNOWN))

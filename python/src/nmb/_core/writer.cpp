@@ -4,7 +4,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "arrays.h"
 #include "handles.h"
