@@ -268,6 +268,8 @@ class WrittenPartsOfVariablesTest(WriterTest):
                 out["b"]["p"].append([10 * step])
                 if step == 2:
                     out.commit()
+            self.refused(nmb.ConflictError, lambda: block.__setitem__("late", ("time", [7, 8])), "lengths 4 and 2")
+            block["same"] = ("time", [1, 2, 3, 4])
             block.variable("late", "i2", "time").append([7, 8])
         with self.writer("a") as out:
             out["b/t"].append([4.0, 5.0])

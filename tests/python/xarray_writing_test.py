@@ -142,6 +142,12 @@ class XarrayWritingTest(FolderTest):
         self.put(xr.Dataset({"later": ("x", [1, 2, 3])}), mode="a")
         self.assertIn("later", self.opened())
         self.refused(nmb.ExistsError, self.ds[["t"]], mode="a")
+        self.put(self.ds, path=self.path("grows.nmb"), unlimited_dims="time")
+        more = xr.Dataset({"more": ("time", [5, 6])})
+        nmb.xarray.to_nmb(more, self.path("grows.nmb"), "a")
+        xr.testing.assert_identical(self.opened(self.path("grows.nmb")), self.as_netcdf(self.ds.assign(more=more.more)))
+        with self.assertRaisesRegex(nmb.ConflictError, "more2"):
+            nmb.xarray.to_nmb(xr.Dataset({"more2": ("time", [5])}), self.path("grows.nmb"), "a")
         self.refused(nmb.ExistsError, self.ds)
         self.refused(nmb.UsageError, self.ds["t"].rename(None), mode="w")
         self.refused(TypeError, {"t": 1}, mode="w")
@@ -321,6 +327,10 @@ class XarrayWritingTest(FolderTest):
         path = self.path("tree.nc")
         tree.to_netcdf(path)
         theirs = xr.open_datatree(path, engine="netcdf4").load()
+        with nmb.Writer(self.file) as out:
+            with self.assertRaisesRegex(nmb.UsageError, "to_nmb"):
+                out["tree"] = tree
+            out.discard()
         self.put(tree)
         xr.testing.assert_identical(xr.open_datatree(self.file, engine="nmb").load(), theirs)
         self.put(tree, mode="a", group="below/here", compute=False).compute()

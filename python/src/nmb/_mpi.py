@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 from . import _core
@@ -9,6 +10,7 @@ from ._errors import Error, UnsupportedError, UsageError
 
 # The size of an MPI_Comm tells a library's own handles from those of another interface.
 _LIBRARIES = {"Open MPI": ("openmpi", 8), "MPICH": ("mpich", 4)}
+_LEAST_ADDRESS = 1 << 16
 
 
 class Communicator:
@@ -35,12 +37,18 @@ class Communicator:
         self.address = MPI._addressof(comm)
 
 
+def _handle(mpi: Any) -> int:
+    """The handle of a communicator: an address in Open MPI, a small number in the interface that MPI 5 defines for all
+    libraries."""
+    return ctypes.c_size_t.from_address(mpi._addressof(mpi.COMM_SELF)).value
+
+
 def _library_of(mpi: Any) -> tuple[str, str | None]:
     """The name of the plug-in for the MPI library of mpi4py, or why there is none."""
     version = mpi.Get_library_version().split(",")[0].splitlines()[0].strip()
     for name, (library, size) in _LIBRARIES.items():
         if version.startswith(name):
-            if mpi._sizeof(mpi.Comm) != size:
+            if mpi._sizeof(mpi.Comm) != size or (size == 8 and _handle(mpi) < _LEAST_ADDRESS):
                 return "", f"this mpi4py was built for another interface than that of {version}; build it for this library"
             return library, None
     return "", f"found {version}, expected {' or '.join(_LIBRARIES)}"

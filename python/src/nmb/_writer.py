@@ -72,7 +72,8 @@ class Writer:
     ``redefine``, ``commit``, ``close``, the end of the ``with`` block, and ``v.put_all``. All others are local. Definitions come
     first, then ``end_define()``, then values. Ranks may define the same block, in parts or alike; if they contradict each other,
     ``end_define()`` fails. Values that are passed with a definition are kept until ``end_define()``. A failure of a collective
-    call is the same exception on all ranks; an exception on one rank makes the next collective call of the others fail. Only
+    call is the same exception on all ranks; an exception on one rank makes the next collective call of the others fail, with the same
+    exception if it is an ``nmb.Error``. Only
     the thread that made the writer uses it. The file is that of one process if the ranks define blocks in the order of ranks.
 
     Errors: ``ExistsError``, ``MissingFileError`` (a folder that does not exist), ``BusyError`` (another writer has the file),
@@ -200,7 +201,7 @@ class Writer:
         try:
             yield
         except BaseException as error:
-            self.discard(f"{type(error).__name__}: {error}")
+            self._fail(error)
             raise
 
     def _warn(self) -> None:
@@ -269,7 +270,7 @@ class Writer:
         Args:
             name: the name, a path.
             variables: new variables: a mapping from names to what ``block[name] = ...`` takes, or a data set of xarray, whose
-                variables are encoded as ``nmb.xarray.to_nmb`` does.
+                variables are loaded, and encoded as ``nmb.xarray.to_nmb`` does.
             attrs: attributes of the block.
             tags: tags, by which ``File.find`` finds the block: only for a block that is not committed.
             samples: the number of samples that the block counts.
@@ -277,6 +278,8 @@ class Writer:
         Errors: those of ``block[name] = ...``; ``UsageError`` for an illegal name.
         """
         _stored.check_block_name(name)
+        if hasattr(variables, "subtree"):
+            raise UsageError("a tree becomes several blocks: use nmb.xarray.to_nmb", object=name)
         if variables is not None and hasattr(variables, "data_vars"):
             from ._xarray_write import encoded
 
@@ -439,18 +442,28 @@ class Writer:
         Args:
             why: with several ranks, the message of the failure that the next collective call of the others has.
         """
+        self._discard(why or "a rank has discarded the writer", "usage")
+
+    def _fail(self, error: BaseException) -> None:
+        """Discards because of an exception, which the other ranks get too, if it is one of this package."""
+        if isinstance(error, Error):
+            self._discard(str(error), error.code)
+        else:
+            self._discard(f"{type(error).__name__}: {error}", "usage")
+
+    def _discard(self, why: str, code: str) -> None:
         if self._native is None or self._epoch != Epoch.now:
             return
         with self._lock:
-            self._end(why or ("a rank has discarded the writer" if self._is_shared else None))
+            self._end(why if self._is_shared else None, code)
 
-    def _end(self, why: str | None) -> None:
+    def _end(self, why: str | None, code: str = "usage") -> None:
         native, self._native = self._native, None
         self._waiting, self._waiting_bytes = [], 0
         self._waiting_records.clear()
         _with_ranks.discard(self)
         if native is not None:
-            native.discard(why)
+            native.discard(why, code)
 
     def __enter__(self) -> Writer:
         self._check()
@@ -462,7 +475,7 @@ class Writer:
         if error is None:
             self.close()
         else:
-            self.discard(f"{type(error).__name__}: {error}")
+            self._fail(error)
 
     def __del__(self) -> None:
         if getattr(self, "_native", None) is not None and self._epoch == Epoch.now:

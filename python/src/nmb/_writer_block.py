@@ -334,6 +334,10 @@ class WriterBlock:
             waiting = self._writer._waiting_records.get(self._number, 0)
             return max(waiting, int(native.records(self._number)))
 
+    def _present(self, dim: str) -> int:
+        """The records of the block if this is its unlimited dimension; 0 for a new one."""
+        return self._records() if dim in self._dimensions() else 0
+
     def _first_records(self) -> int:
         """The records that the block had before this writer wrote any."""
         return self._writer._first_records.setdefault(self._name, self._records())
@@ -482,7 +486,7 @@ class _Plan:
             array = _stored.filled(array, dtype, fill, full)
         for dim in dims:
             if dim in self._unlimited or (dim in self._known and self._known[dim] is None):
-                have = self._records.setdefault(dim, int(lengths[dim] or 0))
+                have = self._records.setdefault(dim, self._block._present(dim) or int(lengths[dim] or 0))
                 if have != lengths[dim]:
                     raise ConflictError(f'dimension "{dim}" has the lengths {have} and {lengths[dim]}', object=full)
                 lengths[dim] = None

@@ -470,6 +470,11 @@ def _define(block: WriterBlock, node: _Node) -> None:
         block.attrs[key] = value
     for name, one in node.variables.items():
         lengths = {dim: None if dim in node.unlimited else n for dim, n in zip(one.dims, one.values.shape)}
+        for dim in set(one.dims) & block.unlimited - set(node.unlimited):
+            if block.dims[dim] != lengths[dim]:
+                text = f'dimension "{dim}" has {lengths[dim]} positions, in the file {block.dims[dim]}'
+                raise ConflictError(text, file=block.writer.path, object=f"{block.name}/{name}")
+            lengths[dim] = None
         block.variable(name, one.values.dtype, lengths, one.attrs)
 
 

@@ -259,9 +259,14 @@ nb::object get(WriterHandle& w, std::uint32_t variable, unsigned type, Numbers s
   return made.array;
 }
 
-nmb::Status failure_of(nb::handle why) {
+// code: the name of a Code, or another text for kUsage.
+nmb::Status failure_of(nb::handle why, const std::string& code) {
   if (why.is_none()) return {};
-  return nmb::Status(nmb::Code::kUsage, from_text(why));
+  int number = 0;
+  while (nmb::code_name(static_cast<nmb::Code>(number)) != code)
+    if (++number > static_cast<int>(nmb::Code::kBusy))
+      return nmb::Status(nmb::Code::kUsage, from_text(why));
+  return nmb::Status(static_cast<nmb::Code>(number), from_text(why));
 }
 
 }  // namespace
@@ -314,8 +319,11 @@ void bind_writer(nb::module_& module) {
                  {}, [](State& s) -> nmb::Result<std::uint64_t> { return s.writer->generation(); });
            })
       .def(
-          "discard", [](WriterHandle& w, nb::object why) { w.discard(failure_of(why)); },
-          nb::arg().none())
+          "discard",
+          [](WriterHandle& w, nb::object why, const std::string& code) {
+            w.discard(failure_of(why, code));
+          },
+          nb::arg().none(), nb::arg())
       .def("warnings", &WriterHandle::take_warnings);
   module.def("try_mpi", &try_mpi);
 }
