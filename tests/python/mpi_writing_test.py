@@ -233,6 +233,12 @@ class MpiWritingTest(FolderTest):
         for version in ("other", other):
             self.run_ranks(1, WRONG_LIBRARY, self.path("a.nmb"), version, other)
 
+    def test_the_launcher_of_another_library(self):
+        """Each process would take itself for the whole job."""
+        code = HEAD + "os.environ['PMI_SIZE'] = '2'\ntry: nmb.Writer(path, ranks=comm)\nexcept nmb.UnsupportedError as e: assert 'launcher' in str(e)\nelse: raise AssertionError"
+        subprocess.run([sys.executable, "-c", code, self.path("a.nmb")], check=True, timeout=120)
+        self.assertEqual(os.listdir(self.folder), [])
+
     def test_without_mpi4py(self):
         code = "import sys; sys.modules['mpi4py'] = None\nimport nmb\ntry: nmb.Writer(sys.argv[1], ranks=1)\nexcept nmb.UnsupportedError as e: assert 'mpi4py' in str(e)\nelse: raise AssertionError"
         subprocess.run([sys.executable, "-c", code, self.path("a.nmb")], check=True, timeout=120)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from typing import Any
 
 from . import _core
@@ -10,6 +11,8 @@ from ._errors import Error, UnsupportedError, UsageError
 
 # The size of an MPI_Comm tells a library's own handles from those of another interface.
 _LIBRARIES = {"Open MPI": ("openmpi", 8), "MPICH": ("mpich", 4)}
+# What launchers say of the number of processes.
+_LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 _LEAST_ADDRESS = 1 << 16
 
 
@@ -45,7 +48,10 @@ def _handle(mpi: Any) -> int:
 
 def _library_of(mpi: Any) -> tuple[str, str | None]:
     """The name of the plug-in for the MPI library of mpi4py, or why there is none."""
+    launched = max(int(found) if found.isdecimal() else 0 for found in (os.environ.get(name, "") for name in _LAUNCHED))
     version = mpi.Get_library_version().split(",")[0].splitlines()[0].strip()
+    if mpi.COMM_WORLD.Get_size() == 1 and launched > 1:
+        return "", f"found 1 rank of {version}, expected {launched}; the launcher belongs to another MPI library"
     for name, (library, size) in _LIBRARIES.items():
         if version.startswith(name):
             if mpi._sizeof(mpi.Comm) != size or (size == 8 and _handle(mpi) < _LEAST_ADDRESS):
