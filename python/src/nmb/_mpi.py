@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from typing import Any
 
 from . import _core
@@ -33,11 +34,20 @@ class Communicator:
                 _core.try_mpi({"mpi": self.library}, MPI._addressof(MPI.COMM_SELF))
             except Error as error:
                 why = str(error)
+            if why is None and len(libraries := _loaded()) > 1:
+                why = f"found two MPI libraries in this process: {' and '.join(sorted(libraries))}; that of mpi4py must be the plug-in's"
         # A rank without the plug-in must not leave the others waiting.
         for rank, found in enumerate(comm.allgather(why)):
             if found is not None:
                 raise UnsupportedError(f"ranks: {found} (on rank {rank})")
         self.address = MPI._addressof(comm)
+
+
+def _loaded() -> set[str]:
+    """The MPI libraries in this process. A second one, of the plug-in, would take each process for a whole job."""
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        found = re.findall(r" (/.*/lib(?:mpi|mpich)\.so[0-9.]*)$", maps.read(), re.M)
+    return {os.path.realpath(path) for path in found}
 
 
 def _handle(mpi: Any) -> int:
