@@ -224,6 +224,14 @@ class XarrayWritingTest(FolderTest):
         self.refused(KeyError, ds, group="nothing", append_dim="time")
         self.refused(FileNotFoundError, ds, path=self.path("nothing.nmb"), append_dim="time")
 
+    def test_appending_texts(self):
+        for form in (lambda ds: ds, lambda ds: ds.chunk(time=1)):
+            self.put(xr.Dataset({"word": ("time", ["a", "bcd"])}), mode="w", unlimited_dims="time")
+            self.put(form(xr.Dataset({"word": ("time", np.array(["x", "yz"]))})), append_dim="time")
+            self.put(form(xr.Dataset({"word": ("time", np.array(["ü"]))})), region={"time": slice(0, 1)})
+            self.assertEqual(self.opened().word.values.tolist(), ["ü", "bcd", "x", "yz"])
+            self.refused(nmb.RangeError, form(xr.Dataset({"word": ("time", np.array(["long"]))})), "word", append_dim="time")
+
     def test_regions(self):
         self.put(self.ds, group="g")
         part = self.ds[["t"]].isel(x=slice(1, 3)) * 10

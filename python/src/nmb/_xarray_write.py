@@ -402,6 +402,8 @@ def _check_changes(path: str, node: _Node, append_dim: str | None, places: Any) 
         for name, one in list(node.variables.items()):
             have = block[name]
             what = have.full_name
+            if have.dtype == _stored.CHAR:
+                one = node.variables[name] = _padded(one, have.dims, have.shape, what)
             if one.dims != have.dims:
                 raise ConflictError(f"found the dimensions {one.dims}, expected {have.dims}", file=path, object=what)
             for axis, dim in enumerate(one.dims):
@@ -422,6 +424,25 @@ def _check_changes(path: str, node: _Node, append_dim: str | None, places: Any) 
         grows_too = [name for name in block if append_dim in block[name].dims and name not in node.variables]
         if append_dim is not None and grows_too:
             raise MissingError(f"append_dim: the data set lacks {grows_too[0]!r}, which grows too", file=path, object=node.name)
+
+
+def _padded(one: Encoded, dims: tuple[str, ...], shape: tuple[int, ...], what: str) -> Encoded:
+    """Texts of the length that the file has."""
+    if one.dims[:-1] != dims[:-1] or one.values.dtype != _stored.CHAR or not dims:
+        return one
+    missing = shape[-1] - one.values.shape[-1]
+    if missing < 0:
+        raise RangeError(f"found a text of {one.values.shape[-1]} bytes, expected at most {shape[-1]}", object=what)
+    values = one.values
+    if missing:
+        if _is_lazy(values):
+            import dask.array
+
+            zeros = dask.array.zeros((*values.shape[:-1], missing), dtype="S1")  # type: ignore[attr-defined,no-untyped-call,unused-ignore]
+            values = dask.array.concatenate([values, zeros], axis=-1).rechunk({values.ndim - 1: -1})  # type: ignore[attr-defined,no-untyped-call,unused-ignore]
+        else:
+            values = np.concatenate([values, np.zeros((*values.shape[:-1], missing), "S1")], axis=-1)
+    return Encoded(dims, values, one.attrs)
 
 
 def _is_equal(a: Any, b: Any) -> bool:
@@ -598,13 +619,16 @@ def _put_parts(parts: Parts, variables: dict[str, Any]) -> None:
 
 def _is_done(job: _Job, parts: Parts) -> bool:
     """Whether an earlier run committed: the file has all values at the places where that run would have put them."""
+    if job.mode == "w":
+        return False  # what is there may be the file that is to be replaced
     try:
         with open(os.path.join(parts.folder, _MARKER)) as marker:
             starts = json.load(marker)
         with open_file(job.path) as file:
             for node in job.nodes:
+                block = file.block(node.name)
                 for name, one in node.variables.items():
-                    variable = file.block(node.name)[name]
+                    variable = block[name]
                     if isinstance(one.values, _Shape):
                         continue
                     slab = _slices(starts[variable.full_name], one.values.shape)
