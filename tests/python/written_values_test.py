@@ -75,9 +75,9 @@ class WrittenValuesTest(WriterTest):
     def test_an_array_that_changes_after_the_call(self):
         values = np.arange(4.0)
         with self.writer() as out:
-            out["b"] = {"small": values}
             large = out.block("c").variable("v", "f8", {"x": 4})
             large[:] = values
+            out["b"] = {"small": values}
             values[:] = -1
             values.dtype = "i8"
         self.assertEqual(nmb.open(self.file)["b/small"][...].tolist(), [0, 1, 2, 3])
@@ -255,13 +255,17 @@ class WrittenPartsOfVariablesTest(WriterTest):
             self.refused(nmb.SelectionError, lambda: v.__setitem__(-11, 0))
             self.refused(nmb.SelectionError, lambda: v.__setitem__((0, 2), 0))
             v[2:2] = np.zeros((0, 2))
+            v[-1:] = [[15, 16]]
+            v[-2:-1, 1] = [17]
+            v[-100:1, 0] = 18
         fill = -2147483647
-        expected = [[0, 0], [5, 6], [7, 8], [11, 11], [fill] * 2, [fill] * 2, [fill, 13], [fill] * 2, [14] * 2, [14] * 2]
+        expected = [[18, 0], [5, 6], [7, 8], [11, 11], [fill] * 2, [fill] * 2, [fill, 13], [fill] * 2, [14, 17], [15, 16]]
         self.assertEqual(nmb.open(self.file)["b/v"][...].tolist(), expected)
 
     def test_several_variables_grow_side_by_side(self):
         with self.writer() as out:
             block = out.block("b", {"t": ("time", [0.0]), "p": ("time", [[0, 1]][0][:1])}, unlimited="time")
+            self.assertEqual((block.dims, block["t"].shape), ({"time": 1}, (1,)))
             for step in range(1, 4):
                 out["b/t"].append(step)
                 self.assertEqual(block.dims["time"], step + 1)

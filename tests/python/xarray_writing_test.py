@@ -326,6 +326,21 @@ class XarrayWritingTest(FolderTest):
             self.refused(ZeroDivisionError, ds)
         self.assertLessEqual([name for name in os.listdir(self.folder) if not name.endswith(".parts")], [])
 
+    def test_a_part_that_is_lost(self):
+        from nmb import _xarray_write
+
+        ds = xr.Dataset({"v": ("x", dask.array.arange(6, chunks=2))})
+        real = _xarray_write._PartTarget.__setitem__
+        with dask.config.set(scheduler="synchronous"):
+            delayed = self.put(ds, compute=False)
+            _xarray_write._PartTarget.__setitem__ = lambda target, key, values: values[0] == 2 or real(target, key, values)
+            try:
+                with self.assertRaisesRegex(nmb.MissingError, "4 of 6"):
+                    delayed.compute()
+            finally:
+                _xarray_write._PartTarget.__setitem__ = real
+        self.assertFalse(os.path.exists(self.file))
+
     @unittest.skipUnless(xr and hasattr(xr, "DataTree"), "xarray has no DataTree")
     def test_trees(self):
         ds = self.ds

@@ -245,10 +245,6 @@ class Writer:
             self._put_now(*one)
         self._waiting_records.clear()
 
-    def _put_waiting_if_alone(self) -> None:
-        if not self._is_shared:
-            self._put_waiting()
-
     # --- blocks ---
 
     def block(

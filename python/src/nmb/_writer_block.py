@@ -52,8 +52,6 @@ class WriterAttributes(MutableMapping[str, Any]):
         dtype = None if self._variable is None else self._variable.dtype
         kind, stored = _stored.attribute_of(name, value, dtype, self._owner)
         with self._block.writer._use() as native:
-            if name == "_FillValue":  # the values before it have the fill value before it
-                self._block.writer._put_waiting_if_alone()
             number = None if self._variable is None else self._variable._number
             native.set_attribute(self._block._number, number, name, kind, stored)
 
