@@ -280,8 +280,10 @@ TEST_F(WriteReadTest, GenerationsAreAdded) {
   EXPECT_EQ(code_of([&] { Writer out(path()); }), Code::kExists);
   {
     Writer out(path(), {.mode = WriteOptions::Mode::kAppend});
-    out.block("b").var("v").put_records(3, std::vector<int>{5});
-    out.rename(out.block("c"), "d");
+    out.find_block("b").var("v").put_records(3, std::vector<int>{5});
+    EXPECT_EQ(code_of([&] { out.find_block("d"); }), Code::kNotFound) << "was not defined";
+    out.rename(out.find_block("c"), "d");
+    EXPECT_TRUE(out.try_find_block("d").ok());
     out.add_provenance(R"({"program":"test"})");
     out.close();
   }
@@ -693,6 +695,7 @@ TEST_F(WriteReadTest, CallsOfEmptyHandlesFail) {
   Var v = std::move(none);
   const std::vector<int> two{1, 2};
   refused([&] { moved.block("b"); });
+  refused([&] { moved.find_block("b"); });
   refused([&] { moved.open_blocks({}); });
   refused([&] { moved.remove(b); });
   refused([&] { moved.rename(gone, "c"); });

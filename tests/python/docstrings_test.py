@@ -26,8 +26,10 @@ except ImportError:
     pass
 
 WITH_EXAMPLES = """open File Block Variable Blocks BlockSelection Attributes Block.read Variable.read Variable.oindex File.read_many
-    File.read_ragged File.find merge convert verify diff digest recover nmb.xarray.stack nmb.pandas.find""".split()
-SHARED_BY_THREADS = "File Block Blocks BlockSelection Variables Variable OuterIndex Attributes".split()
+    File.read_ragged File.find merge convert verify diff digest recover Writer Writer.block WriterBlock WriterVariable WriterAttributes Parts
+    nmb.xarray.stack nmb.xarray.to_nmb nmb.pandas.find""".split()
+SHARED_BY_THREADS = """File Block Blocks BlockSelection Variables Variable OuterIndex Attributes Writer WriterBlock WriterVariable
+    WriterAttributes Parts""".split()
 # xarray decides which parameters these have; the class describes ours.
 OF_XARRAY = "nmb.xarray.NmbBackendEntrypoint."
 
@@ -104,7 +106,8 @@ class DocstringsTest(FolderTest):
         runner = doctest.DocTestRunner(verbose=False)
         ran = set()
         for name, object in public_objects():
-            names = {"nmb": nmb, "np": np, "f": nmb.open("stations.nmb")}
+            names = {"nmb": nmb, "np": np, "f": nmb.open("stations.nmb"), "out": nmb.Writer(f"{name}.nmb")}
+            self.addCleanup(names["out"].discard)
             test = doctest.DocTestParser().get_doctest(inspect.getdoc(object), names, name, None, None)
             if test.examples:
                 ran.add(name)

@@ -1,4 +1,4 @@
-"""The examples of docs/guides/python.md and xarray.md run, one after the other, in a folder with the files that they read."""
+"""The examples of docs/guides/python.md, python_write.md and xarray.md run, one after the other, in a folder with the files that they read."""
 
 import os
 import re
@@ -36,6 +36,10 @@ class GuideExamplesTest(FolderTest):
 
     def test_python(self):
         self.check_examples("python.md")
+
+    @unittest.skipUnless(xarray and dask, "xarray or dask is not installed")
+    def test_python_write(self):
+        self.check_examples("python_write.md")
 
     @unittest.skipUnless(xarray and dask and pandas, "xarray, dask or pandas is not installed")
     def test_xarray(self):

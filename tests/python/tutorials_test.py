@@ -14,6 +14,11 @@ try:
 except ImportError:
     matplotlib = xarray = None
 
+try:
+    import distributed
+except ImportError:
+    distributed = None
+
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 
 
@@ -42,6 +47,15 @@ class TutorialsTest(FolderTest):
         said = self.run_tutorial("climate_year", ("series.png", "anomaly.png"))
         self.assertIn("records=360", said)
         self.assertRegex(said, r"largest: \d\.\d K at -?\d° N, 2\d\d° E")
+
+    @unittest.skipUnless(distributed, "distributed is not installed")
+    def test_dask_ensemble(self):
+        said = self.run_tutorial("dask_ensemble", ("spread.png", "density.png"))
+        self.assertIn("24 parts became 24 blocks; one worker was killed; 0 parts are left", said)
+        self.assertIn("generation 3: 25 blocks, 6 windows", said)
+        self.assertRegex(said, r"is 0\.0009 at first, more than 1 from t = 4\.3, and 7\.\d at the end")
+        self.assertRegex(said, r"places with states: [89]\d\d in the first window, [23]\d{3} in the last")
+        self.assertEqual([one.name for one in (self.folder / "dask_ensemble").glob("*.parts")], [])
 
 
 if __name__ == "__main__":

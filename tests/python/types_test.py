@@ -15,7 +15,7 @@ except ImportError:
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # What tests/python/*_guide*_test.py have defined when they run the examples.
-GIVEN = {"python": "months_files: list[str] = []\n", "xarray": ""}
+GIVEN = {"python": "months_files: list[str] = []\n", "python_write": "", "xarray": ""}
 # xarray passes it to the engine, but its types allow paths and buffers only.
 BLOCK_AS_PATH = 'xr.open_dataset(file.find("tas.max > 284")[0], engine="nmb")'
 
@@ -32,7 +32,7 @@ class TypesTest(FolderTest):
         self.check("--package", "nmb")
 
     def test_tutorials(self):
-        self.check(*(ROOT / "examples" / f"{name}.py" for name in ("graph_samples", "climate_year")))
+        self.check(*(ROOT / "examples" / f"{name}.py" for name in ("graph_samples", "climate_year", "dask_ensemble")))
 
     def test_guides(self):
         for name, given in GIVEN.items():

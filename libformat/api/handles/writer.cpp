@@ -421,6 +421,12 @@ Result<Block> Writer::try_block(std::string_view name) {
     return Block(state_, *id);
   });
 }
+Result<Block> Writer::try_find_block(std::string_view name) {
+  return inquire(state_, [&](FileWriter& file) -> Result<Block> {
+    NMB_ASSIGN(const BlockId id, file.find_block(name));
+    return Block(state_, id);
+  });
+}
 Result<std::vector<Block>> Writer::try_open_blocks(std::span<const std::string_view> names) {
   return with_values(state_, [&](FileWriter& file) -> Result<std::vector<Block>> {
     NMB_ASSIGN(const std::vector<BlockId> ids, file.open_blocks(names));

@@ -366,6 +366,9 @@ class Writer {
   // the name is illegal (spec/format.md, section 8.4).
   Block block(std::string_view name) { return check(try_block(name)); }
   NMB_EXPORT Result<Block> try_block(std::string_view name);
+  // Finds a block of the file or of this rank. Errors: kNotFound.
+  Block find_block(std::string_view name) { return check(try_find_block(name)); }
+  NMB_EXPORT Result<Block> try_find_block(std::string_view name);
   // Finds blocks of any rank, also uncommitted ones. Collective, after end_define(); each rank
   // passes the names that it needs. Errors: kNotFound.
   std::vector<Block> open_blocks(std::span<const std::string_view> names) {

@@ -13,7 +13,8 @@ Where to look:
 
     open, File                     open a file; blocks, find(), read_many(), read_ragged()
     Block, Variable                one sample or group; one array
-    merge, convert                 write files
+    Writer, Parts                  write a file; write it by many processes
+    merge, convert                 make files of files
     verify, recover, diff, digest  check, repair and compare files
     Error                          the base of all exceptions, each of which is also one of Python's own
     nmb.xarray, nmb.pandas         data sets of xarray; tables of pandas (import them)
@@ -54,6 +55,7 @@ from ._reports import (
     FoundBlock,
     LostBlock,
     MergeReport,
+    PartsReport,
     Recovery,
     Statistics,
     Storage,
@@ -61,8 +63,11 @@ from ._reports import (
     VerifyReport,
 )
 from ._merge import merge
+from ._parts import Parts
 from ._tools import convert, diff, digest, recover, verify
 from ._variable import OuterIndex, Variable
+from ._writer import Writer
+from ._writer_block import WriterAttributes, WriterBlock, WriterVariable
 
 __version__ = "1.0.0"
 
@@ -95,6 +100,8 @@ __all__ = [
     "MissingFileError",
     "NoSpaceError",
     "OuterIndex",
+    "Parts",
+    "PartsReport",
     "RangeError",
     "Recovery",
     "SelectionError",
@@ -107,6 +114,10 @@ __all__ = [
     "Variable",
     "Variables",
     "VerifyReport",
+    "Writer",
+    "WriterAttributes",
+    "WriterBlock",
+    "WriterVariable",
     "convert",
     "diff",
     "digest",

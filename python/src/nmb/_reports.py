@@ -25,6 +25,20 @@ class Totals(NamedTuple):
     samples: int
 
 
+class PartsReport(NamedTuple):
+    """The result of ``Parts.commit``.
+
+    Attributes:
+        parts: the number of parts that became blocks of the file.
+        abandoned: the number of temporary files of killed processes that were removed.
+        totals: numbers of objects of the whole file.
+    """
+
+    parts: int
+    abandoned: int
+    totals: Totals
+
+
 class BlockCounts(NamedTuple):
     """Numbers of objects in a block.
 

@@ -1,10 +1,11 @@
-"""xarray reads NMB files, and many blocks as one data set::
+"""xarray reads and writes NMB files, and reads many blocks as one data set::
 
     import xarray as xr
 
     ds = xr.open_dataset("all.nmb", group="station/north")      # one block
     tree = xr.open_datatree("all.nmb", select="station/*")      # some blocks
     many = nmb.xarray.stack("all.nmb", ["x", "edges"])          # a variable of all blocks as one array
+    nmb.xarray.to_nmb(ds, "new.nmb", group="station/south")     # a data set, or a tree of them
 
 The guide is docs/guides/xarray.md."""
 
@@ -24,8 +25,9 @@ from ._file import File
 from ._file import open as open_file
 from ._xarray_stack import stack
 from ._xarray_store import BlockStore
+from ._xarray_write import to_nmb
 
-__all__ = ["NmbBackendEntrypoint", "stack"]
+__all__ = ["NmbBackendEntrypoint", "stack", "to_nmb"]
 
 # Where an NMB file has a magic; any of them is enough.
 _HEAD_BYTES = 16388

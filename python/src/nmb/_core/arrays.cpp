@@ -72,6 +72,18 @@ std::span<std::byte> memory_of(nb::handle object, nb::handle dtype,
           static_cast<std::size_t>(PyArray_NBYTES(array))};
 }
 
+std::span<const std::byte> bytes_of(nb::handle object, char kind, std::size_t size) {
+  auto* const array = reinterpret_cast<PyArrayObject*>(object.ptr());
+  const nb::object dtype = dtype_of(kind, size);
+  if (!PyArray_Check(object.ptr()) || !PyArray_CHKFLAGS(array, NPY_ARRAY_C_CONTIGUOUS) ||
+      !PyArray_EquivTypes(PyArray_DESCR(array), reinterpret_cast<PyArray_Descr*>(dtype.ptr()))) {
+    PyErr_SetString(PyExc_ValueError, "values must be an array of the variable's type in C order");
+    nb::raise_python_error();
+  }
+  return {static_cast<const std::byte*>(PyArray_DATA(array)),
+          static_cast<std::size_t>(PyArray_NBYTES(array))};
+}
+
 nb::object scalar_or_array(nb::object array) {
   if (PyArray_NDIM(reinterpret_cast<PyArrayObject*>(array.ptr())) != 0) return array;
   PyObject* const scalar = PyArray_Return(reinterpret_cast<PyArrayObject*>(array.release().ptr()));

@@ -32,6 +32,10 @@ NewArray new_array(nb::handle dtype, std::span<const std::uint64_t> shape);
 std::span<std::byte> memory_of(nb::handle array, nb::handle dtype,
                                std::span<const std::uint64_t> shape);
 
+// The memory of an array to write: in C order, of numbers in the byte order of this machine, or of
+// characters. Throws ValueError if it is not of this type ('i', 'u', 'f', 'S') and size.
+std::span<const std::byte> bytes_of(nb::handle array, char kind, std::size_t size);
+
 // Returns the element of an array without dimensions as a scalar of numpy, and other arrays as they
 // are.
 nb::object scalar_or_array(nb::object array);

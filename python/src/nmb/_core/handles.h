@@ -71,5 +71,6 @@ void bind_batch(nb::module_& module);
 void bind_ragged(nb::module_& module);
 void bind_columns(nb::module_& module);
 void bind_tasks(nb::module_& module);
+void bind_writer(nb::module_& module);
 
 }  // namespace nmb_python

@@ -13,4 +13,5 @@ NB_MODULE(_core, module) {
   nmb_python::bind_ragged(module);
   nmb_python::bind_columns(module);
   nmb_python::bind_tasks(module);
+  nmb_python::bind_writer(module);
 }
