@@ -67,7 +67,7 @@ class DaskWritingTest(FolderTest):
         return {one["id"] for one in self.client.scheduler_info()["workers"].values()}
 
     def wait_for_workers(self):
-        limit = time.monotonic() + 60
+        limit = time.monotonic() + 300  # a killed worker is started again
         while len(self.workers()) < 2:
             self.assertLess(time.monotonic(), limit)
             time.sleep(0.05)
