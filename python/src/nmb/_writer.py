@@ -65,8 +65,9 @@ class Writer:
     Values are not compressed; ``nmb.merge(path, new, codec="zstd")`` does that.
 
     **Threads.** Several threads may use one writer; their calls take turns, without the interpreter's lock while the library works. Another
-    process cannot use it: after a fork it refuses, and it cannot be pickled (see ``nmb.Parts``). Ctrl-C waits for the end of the
-    call that is at work, and then acts as any exception.
+    process cannot use it: after a fork it refuses, and it cannot be pickled (see ``nmb.Parts``). A forked child that starts no
+    other program keeps the lock of the file until it ends. Ctrl-C waits for the end of the call that is at work, and then acts as
+    any exception.
 
     **Ranks.** All ranks make the writer with the same arguments. These calls are collective: the constructor, ``end_define``,
     ``redefine``, ``commit``, ``close``, the end of the ``with`` block, and ``v.put_all``. All others are local. Definitions come

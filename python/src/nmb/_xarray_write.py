@@ -215,7 +215,8 @@ def to_nmb(
     Values and attributes are encoded as xarray does for netCDF: times, missing values, packed numbers, texts (as characters),
     logical values. Arrays of dask are written chunk by chunk. With threads, or without a scheduler, each chunk goes to the file.
     With processes (distributed), and with ``compute=False``, each chunk becomes a part in a folder beside the file, so that a
-    task may run again on another worker; the last task makes the file of the parts and removes them.
+    task may run again on another worker; the last task makes the file of the parts and removes them. If the process that calls is
+    killed, a folder ``PATH.*.parts`` may remain, which can be removed.
 
     Args:
         data: a ``Dataset``, ``DataArray`` or ``DataTree``.
