@@ -164,7 +164,7 @@ class Batches:
     def _state_at(self, epoch: int, position: int) -> dict[str, Any]:
         """The state after ``position`` samples of an epoch, counted over all ranks."""
         if position > 0 and self._steps.is_over(position):
-            epoch, position = epoch + 1, 0
+            position = self._order.total  # samples that were left out count, whatever the number of ranks is later
         return {
             "nmb_samples": _VERSION,
             "epoch": epoch,
@@ -182,7 +182,12 @@ class Batches:
             state: what ``state_dict`` returned; or the state of a ``StatefulDataLoader``, which has it inside.
         Errors: ``UsageError`` if samples, seed or shuffle were others.
         """
-        self._next = self._given = self._checked(state)
+        self._next = self._given = self._begin_of(state)
+
+    def _begin_of(self, state: Mapping[str, Any]) -> tuple[int, int]:
+        """Where an iteration begins that goes on from a state."""
+        epoch, position = self._checked(state)
+        return (epoch + 1, 0) if 0 < position == self._order.total else (epoch, position)
 
     def _checked(self, state: Mapping[str, Any]) -> tuple[int, int]:
         """The epoch and the position of a state, if it is one of these batches."""
@@ -237,7 +242,7 @@ class BatchesIterator(Iterator[Chosen]):
             self._compute()
         if not self._computed:
             self._over = True
-            batches._given = batches._next
+            batches._given = (self.epoch, batches._order.total)
             raise StopIteration
         chosen, self.position = self._computed.pop()
         batches._given = (self.epoch, self.position)
@@ -261,10 +266,10 @@ class BatchesIterator(Iterator[Chosen]):
 
     def state_dict(self) -> dict[str, Any]:
         """The state after the last batch."""
-        return self._batches._state_at(self.epoch + 1, 0) if self._over else self._batches._state_at(self.epoch, self.position)
+        return self._batches._state_at(self.epoch, self._batches._order.total if self._over else self.position)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a state."""
+        """Goes on from a state; after the end of an epoch, there are no more batches."""
         self.epoch, self.position = self._batches._checked(state)
-        self._batches._next = (self.epoch, self.position)
+        self._batches._next = self._batches._begin_of(state)
         self._computed, self._over = [], False

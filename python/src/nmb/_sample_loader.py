@@ -44,7 +44,7 @@ class Resumable:
         Errors: ``UsageError`` if it is the state of other samples, or seed or shuffle differ.
         """
         self._batches.load_state_dict(state)
-        self._received = self._batches._checked(state)
+        self._received = self._batches._begin_of(state)
 
     def __len__(self) -> int:
         """The batches of a whole epoch on this rank."""
