@@ -161,6 +161,9 @@ class TrainingSamplesTest(FolderTest):
                 self.check(samples[i], number)
                 self.assertEqual(samples[[i]].samples.tolist(), [number])
         self.assertIsNone(everything.positions)
+        # Positions that were saved stand for the expression, which need not be evaluated again.
+        by_expression = Samples(self.file, where="y.max < 7")
+        Batches(Samples(self.file, where=by_expression.positions), 2).load_state_dict(Batches(by_expression, 2).state_dict())
         for wrong in ([90], [-1]):
             with self.subTest(wrong), self.assertRaises(nmb.SelectionError):
                 Samples(self.file, where=wrong)

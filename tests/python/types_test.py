@@ -32,7 +32,7 @@ class TypesTest(FolderTest):
         self.check("--package", "nmb")
 
     def test_tutorials(self):
-        self.check(*(ROOT / "examples" / f"{name}.py" for name in ("graph_samples", "climate_year")))
+        self.check(*(ROOT / "examples" / f"{name}.py" for name in ("graph_samples", "climate_year", "merge_and_train")))
 
     def test_guides(self):
         for name, given in GIVEN.items():

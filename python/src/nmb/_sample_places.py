@@ -43,6 +43,15 @@ class Found(NamedTuple):
     within: Numbers
 
 
+def _ranges(firsts: Any, counts: Any) -> Numbers:
+    """The numbers from each of ``firsts`` on, one after the other."""
+    out: Numbers = firsts
+    if not (counts == 1).all():
+        out = np.repeat(firsts - (counts.cumsum() - counts), counts) + np.arange(counts.sum(), dtype=np.int64)
+    out.flags.writeable = False
+    return out
+
+
 class Places:
     """The samples of a file. Memory does not grow with their number, except for ``dim:`` in files that have no index or few
     blocks, whose definitions are counted."""
@@ -85,6 +94,19 @@ class Places:
         _, samples, variables = _core.block_table(self._file._native())
         found: Numbers = variables // self.rule.per if self.rule.per else samples
         return found
+
+    def samples_where(self, expression: str, threads: int) -> Numbers:
+        """The samples of the blocks for which an expression holds."""
+        positions, firsts, counts = _core.matches(self._file._native(), expression, bool(self.rule.per), threads)
+        if self._table is not None:
+            return self.samples_at(positions)
+        per = self.rule.per or 1
+        return _ranges(firsts // per, counts // per)
+
+    def samples_at(self, positions: Numbers) -> Numbers:
+        """The samples of the blocks at some positions."""
+        counts = self.counts()
+        return _ranges((counts.cumsum() - counts)[positions], counts[positions])
 
     def hashes(self) -> Any:
         """A hash of the name of each block of the file. Reads the index."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _core
 from ._block import Block
@@ -34,7 +35,7 @@ class SampleReader:
         path: str | os.PathLike[str] | File,
         variables: Iterable[str] | None,
         samples: str,
-        where: str | Sequence[Any] | None,
+        where: str | Sequence[Any] | npt.NDArray[Any] | None,
         axis: int | Mapping[str, int],
         threads: int | None,
     ) -> None:
@@ -53,7 +54,7 @@ class SampleReader:
 
     def _choose(self, where: Any) -> Numbers:
         if isinstance(where, str):
-            return self._of_blocks(self.file.find(where))
+            return self.places.samples_where(where, thread_count(self.threads))
         some: Any = where if isinstance(where, np.ndarray) else list(where)
         if len(some) and isinstance(some[0], (str, Block)):
             return self._of_blocks(some)
@@ -71,14 +72,7 @@ class SampleReader:
         native = self.file._native()
         names = (block if isinstance(block, str) else block.name for block in blocks)
         positions = np.fromiter((native.position(name) for name in names), np.int64)
-        counts = self.places.counts()
-        firsts = counts.cumsum() - counts
-        lengths = counts[positions]
-        # The numbers of each block's samples, one after the other.
-        steps = np.arange(lengths.sum()) - np.repeat(lengths.cumsum() - lengths, lengths)
-        out: Numbers = np.repeat(firsts[positions], lengths) + steps
-        out.flags.writeable = False
-        return out
+        return self.places.samples_at(positions)
 
     @staticmethod
     def _check(numbers: Any, total: int) -> None:

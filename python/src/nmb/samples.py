@@ -14,6 +14,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy.typing as npt
+
 from ._file import File
 from ._sample_batch import Batch
 from ._sample_batches import Batches
@@ -58,7 +60,7 @@ class Samples:
         variables: Iterable[str] | None = None,
         *,
         samples: str = "block",
-        where: str | Sequence[Any] | None = None,
+        where: str | Sequence[Any] | npt.NDArray[Any] | None = None,
         axis: int | Mapping[str, int] = 0,
         transform: Callable[[Any], Any] | None = None,
         threads: int | None = None,

@@ -16,6 +16,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy.typing as npt
 import torch
 from torch.utils import data
 
@@ -114,7 +115,7 @@ class Samples(_samples.Samples):
         variables: Iterable[str] | None = None,
         *,
         samples: str = "block",
-        where: str | Sequence[Any] | None = None,
+        where: str | Sequence[Any] | npt.NDArray[Any] | None = None,
         axis: int | Mapping[str, int] = 0,
         transform: Callable[[Any], Any] | None = None,
         threads: int | None = None,

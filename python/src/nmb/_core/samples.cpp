@@ -80,11 +80,45 @@ nb::tuple block_table(const FileHandle& file) {
   return nb::make_tuple(array_of('u', hashes), array_of('i', samples), array_of('i', variables));
 }
 
+// Returns for each block for which an expression holds its position, the number of its first sample
+// and its number of samples; of variables, if by_variables.
+nb::tuple matches(const FileHandle& file, nb::handle expression, bool by_variables,
+                  unsigned threads) {
+  const std::string text = from_text(expression);
+  const auto count = by_variables ? &nmb::BlockCounts::variables : &nmb::BlockCounts::samples;
+  std::vector<std::int64_t> positions, firsts, counts;
+  const nmb::Status status = [&]() -> nmb::Status {
+    nb::gil_scoped_release unlocked;
+    nmb::FindOptions options;
+    options.threads = threads;
+    nmb::Result<std::vector<nmb::BlockView>> found = file.reader.try_find(text, options);
+    if (!found.ok()) return found.status();
+    // Both are in the order of names.
+    std::int64_t position = 0, first = 0;
+    return file.reader.try_for_each_block(
+        "**", [&](const nmb::BlockView& view) -> nmb::Result<bool> {
+          const auto objects = static_cast<std::int64_t>(view.counts().*count);
+          if (positions.size() < found->size() &&
+              view.name() == (*found)[positions.size()].name()) {
+            positions.push_back(position);
+            firsts.push_back(first);
+            counts.push_back(objects);
+          }
+          ++position;
+          first += objects;
+          return positions.size() < found->size();
+        });
+  }();
+  need(status);
+  return nb::make_tuple(array_of('i', positions), array_of('i', firsts), array_of('i', counts));
+}
+
 }  // namespace
 
 void bind_samples(nb::module_& module) {
   module.def("blocks_with", &blocks_with);
   module.def("block_table", &block_table);
+  module.def("matches", &matches);
 }
 
 }  // namespace nmb_python
