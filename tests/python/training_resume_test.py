@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
-from support import FolderTest, h5py, needs_h5py, nmb
+from support import SANITIZED, FolderTest, h5py, needs_h5py, nmb
 
 from nmb._sample_order import Order
 
@@ -62,6 +62,7 @@ def write_graphs(folder, files=3, graphs=30, seed=1):
 
 @needs_torch
 @needs_h5py
+@unittest.skipIf(SANITIZED, "a process that is killed reports nothing")
 class TrainingResumeTest(FolderTest):
     def run_ranks(self, job, kill_after=None):
         """Runs the ranks of a job; kills each after some seconds. Returns the lines of each rank, and whether all ended."""
