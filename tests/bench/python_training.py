@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads batches of random samples as a training program does: by nmb.torch, beside LMDB, WebDataset, MDS (mosaicml-streaming), zarr and
 PyG's OnDiskDataset, with 0, 1 and 2 worker processes. Prints samples a second, and ends with 1 if a goal is not reached or a value is
-wrong.
+wrong. FILE gets the results as Markdown; two charts lie beside it.
 
     /usr/bin/python3 tests/python/environments.py --build BUILD --newest
     BUILD/python/newest/bin/python tests/bench/python_training.py --build BUILD --work FOLDER [--page FILE]
@@ -112,12 +112,6 @@ def graphs_of(target):
         if name.startswith("x_"):
             schema[name]["size"] = (-1, WIDTHS[name])
 
-    class Graph(Data):
-        num_nodes = property(lambda self: self.x_u.shape[0])
-
-        def __inc__(self, key, value, *more):
-            return self["x_" + key.removesuffix("_3d")[-1]].shape[0] if key in AXES else 0
-
     class Graphs(OnDiskDataset):
         def __init__(self):
             super().__init__(str(target), schema=schema, log=False)
@@ -126,7 +120,7 @@ def graphs_of(target):
             return {name: data[name] for name in NAMES}
 
         def deserialize(self, row):
-            return Graph(**row)
+            return Data(num_nodes=row["x_u"].shape[0], **row)
 
     return Graphs()
 
@@ -263,7 +257,11 @@ def batches_pyg(path, order, workers, options):
     from torch_geometric.loader import DataLoader
 
     WIDTHS.update(json.loads((Path(path) / "widths.json").read_text()))
-    loader = DataLoader(graphs_of(Path(path)), batch_size=BATCH, shuffle=order == "random", num_workers=workers)
+    graphs = graphs_of(Path(path))
+    len(graphs)
+    graphs.close()
+    graphs._db = None  # each process opens the data base for itself: its handles do not survive a fork
+    loader = DataLoader(graphs, batch_size=BATCH, shuffle=order == "random", num_workers=workers)
     return loader, lambda batch: [(None, {name: batch[i][name] for name in NAMES}) for i in (0, batch.num_graphs - 1)]
 
 
@@ -476,6 +474,25 @@ def goals_of(rates, versions, memory, resuming):
     return out
 
 
+def draw(path, title, unit, values, ways):
+    """A chart with a group for each number of workers, and a bar for each way. values: by workers and way."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools/nmbench/launcher"))
+    import charts
+
+    legend = [(NAMES_OF[way], number) for number, way in enumerate(ways)]
+    drawing = charts.Drawing(title, unit, max(values.values()), legend)
+    room = (charts.WIDTH - charts.LEFT - charts.RIGHT) / len(WORKERS)
+    width = room * 0.85 / len(ways)
+    for group, workers in enumerate(WORKERS):
+        left = charts.LEFT + room * (group + 0.5) - width * len(ways) / 2
+        drawing.text(left + width * len(ways) / 2, drawing.bottom + 17, f"{workers} workers")
+        for number, way in enumerate(ways):
+            value = values[workers, way]
+            drawing.bar(left + width * number + 2, width - 4, 0, value, number, f"{NAMES_OF[way]}: {charts.number(value)}")
+            drawing.text(left + width * (number + 0.5), drawing.y(value) - 5, charts.number(value), small=True)
+    path.write_text(drawing.svg())
+
+
 def write(options, rates, goals, versions, missing, resuming):
     import torch
 
@@ -484,6 +501,12 @@ def write(options, rates, goals, versions, missing, resuming):
              f"samples a second, the median of {options.rounds} rounds.", "",
              f"{machine_in_words()}; torch {torch.__version__}, numpy {np.__version__}, " + ", ".join(f"{k} {v}" for k, v in installed.items())
              + (f". Not installed, and left out: {', '.join(missing)}" if missing else "") + ".", ""]  # fmt: skip
+    ways, page = ("nmb", *versions), options.page
+    draw(page.with_name(page.stem + "_random.svg"), "Batches in random order", "samples a second",
+         {(w, way): rates["random", w, way] for w in WORKERS for way in ways}, ways)  # fmt: skip
+    draw(page.with_name(page.stem + "_order.svg"), "What random order leaves", "samples a second in random order, beside the order of the file",
+         {(w, way): rates["random", w, way] / rates["in order", w, way] for w in WORKERS for way in ways}, ways)  # fmt: skip
+    lines += [f"![Samples a second]({page.stem}_random.svg)", "", f"![Random order beside the order of the file]({page.stem}_order.svg)", ""]
     lines += ["| random order | " + " | ".join(f"{workers} workers" for workers in WORKERS) + " |", "|---|" + "---:|" * len(WORKERS)]
     lines += [f"| {NAMES_OF[way]} | " + " | ".join(f"{rates['random', w, way]:,.0f}" for w in WORKERS) + " |" for way in ("nmb", *versions)]
     lines += ["", f"WebDataset shuffles shards and a buffer of {options.window:,} samples in each worker; the others all samples.", "",
