@@ -53,30 +53,29 @@ def _ranges(firsts: Any, counts: Any) -> Numbers:
 
 
 class Places:
-    """The samples of a file. Memory does not grow with their number, except for ``dim:`` in files that have no index or few
-    blocks, whose definitions are counted."""
+    """The samples of a file. Memory does not grow with their number; but files that are no NMB files, and NMB files of few blocks
+    for ``dim:``, are counted by their definitions."""
 
     def __init__(self, file: File, rule: Rule) -> None:
         self.rule = rule
         self._file = file
         # For blocks with samples that were counted: their positions, and the number of samples up to the end of each.
         self._table: tuple[Numbers, Numbers] | None = None
-        totals = file.totals
-        if rule.per:
-            if totals.variables % rule.per:
-                raise self._wrong(f"{totals.variables} variables cannot be divided into samples of {rule.per}")
-            self.total = totals.variables // rule.per
-        elif rule.dimension and (totals.blocks <= _FEW_BLOCKS or file.kind != "NMB"):
+        totals, counts = file.totals, None
+        if rule.per and totals.variables % rule.per:
+            raise self._wrong(f"{totals.variables} variables cannot be divided into samples of {rule.per}")
+        if rule.dimension and (totals.blocks <= _FEW_BLOCKS or file.kind != "NMB"):
             counts = np.fromiter((self._length(block) for block in file.blocks), np.int64, totals.blocks)
             if not counts.any():
                 raise self._wrong(f'no block has the dimension "{rule.dimension}"')
+        elif file.kind != "NMB":  # the definitions of all blocks are in memory, without an index
+            counts = self.counts()
+        if counts is not None:
             blocks = np.flatnonzero(counts)
             self._table = blocks, counts[blocks].cumsum()
-            self.total = int(self._table[1][-1])
-        else:
-            self.total = totals.samples
-            if totals.blocks and not totals.samples:
-                raise self._wrong("its index counts no samples; nmcat --samples counts them")
+        self.total = totals.variables // rule.per if rule.per else totals.samples if counts is None else int(counts.sum())
+        if totals.blocks and not self.total:
+            raise self._wrong("the file has no such samples" if counts is not None else "its index counts no samples; nmcat --samples counts them")
 
     def _wrong(self, text: str) -> UsageError:
         return UsageError(f"samples={self.rule.text!r}: {text}", file=self._file.path)
@@ -92,8 +91,11 @@ class Places:
             counts[self._table[0]] = np.diff(self._table[1], prepend=0)
             return counts
         _, samples, variables = _core.block_table(self._file._native())
-        found: Numbers = variables // self.rule.per if self.rule.per else samples
-        return found
+        if not self.rule.per:
+            return samples  # type: ignore[no-any-return]
+        if (variables % self.rule.per).any():
+            raise self._wrong(f"the variables of some blocks cannot be divided into samples of {self.rule.per}")
+        return variables // self.rule.per  # type: ignore[no-any-return]
 
     def samples_where(self, expression: str, threads: int) -> Numbers:
         """The samples of the blocks for which an expression holds."""

@@ -17,7 +17,7 @@ namespace nmb_python {
 namespace {
 
 template <class T>
-nb::object array_of(char kind, const std::vector<T>& numbers) {
+nb::object numbers_array(char kind, const std::vector<T>& numbers) {
   const NewArray made =
       new_array(dtype_of(kind, sizeof(T)), std::vector<std::uint64_t>{numbers.size()});
   if (!numbers.empty()) std::memcpy(made.data, numbers.data(), made.bytes);
@@ -44,7 +44,7 @@ nb::tuple blocks_with(const std::shared_ptr<FileHandle>& file, nb::handle number
     return {};
   }();
   need(status);
-  return nb::make_tuple(found, array_of('i', within), array_of('i', counts));
+  return nb::make_tuple(found, numbers_array('i', within), numbers_array('i', counts));
 }
 
 // Spreads the bits of a number over all bits (the finalizer of splitmix64).
@@ -77,7 +77,8 @@ nb::tuple block_table(const FileHandle& file) {
         });
   }();
   need(status);
-  return nb::make_tuple(array_of('u', hashes), array_of('i', samples), array_of('i', variables));
+  return nb::make_tuple(numbers_array('u', hashes), numbers_array('i', samples),
+                        numbers_array('i', variables));
 }
 
 // Returns for each block for which an expression holds its position, the number of its first sample
@@ -110,7 +111,8 @@ nb::tuple matches(const FileHandle& file, nb::handle expression, bool by_variabl
         });
   }();
   need(status);
-  return nb::make_tuple(array_of('i', positions), array_of('i', firsts), array_of('i', counts));
+  return nb::make_tuple(numbers_array('i', positions), numbers_array('i', firsts),
+                        numbers_array('i', counts));
 }
 
 }  // namespace
