@@ -266,6 +266,22 @@ class TrainingSamplesTest(FolderTest):
         self.check({name: tensor.numpy() for name, tensor in batch[1].items()}, 2)
 
     @needs_torch
+    def test_a_transform_that_changes_a_batch(self):
+        def change(batch):
+            batch.values["y"] = batch["y"] * 2  # another tensor
+            batch["x"].zero_()
+            del batch.values["edge_index"], batch.offsets["edge_index"]
+            return batch
+
+        for num_workers in (0, 1):
+            samples = nmb.torch.Samples(self.file, axis=AXES, transform=change)
+            batches = list(nmb.torch.Loader(samples, 50, num_workers=num_workers))
+            self.assertEqual([y for batch in batches for y in batch["y"].tolist()], [2.0 * y for y in range(90)])
+            self.assertEqual(sum(float(batch["x"].abs().sum()) for batch in batches), 0)
+            self.assertEqual(sorted(batches[0].values), ["x", "y"])
+            self.assertEqual(batches[1].lengths("x").tolist(), [len(one["x"]) for one in self.expected[50:]])
+
+    @needs_torch
     def test_a_batch_of_a_worker_is_one_piece_of_memory(self):
         samples = nmb.torch.Samples(self.file, axis=AXES)
         kept = []

@@ -142,8 +142,9 @@ class SampleReader:
         """Whether a key stands for a batch."""
         return isinstance(key, (Chosen, list, np.ndarray, range, slice))
 
-    def read(self, key: Any, threads: int | None = None) -> Parts:
-        """Reads a batch, or a batch of one sample."""
+    def read(self, key: Any, threads: int | None = None, allocate: Any = None) -> Parts:
+        """Reads a batch, or a batch of one sample. allocate: None, or for samples that are blocks a function that makes the arrays: from
+        a list of (dtype, shape) to a list of arrays."""
         samples, seeds = self._numbers(key)
         if not len(samples):
             raise UsageError("a batch needs at least one sample")
@@ -156,7 +157,7 @@ class SampleReader:
             pairs = self._read_groups(found, count)
         else:
             axes = [self.axes[name] for name in self.variables]
-            pairs = _core.read_ragged(self.file._native(), self.variables, axes, found.blocks, count)
+            pairs = _core.read_ragged(self.file._native(), self.variables, axes, found.blocks, count, allocate)
         values = {name: pair[0] for name, pair in zip(self.variables, pairs)}
         offsets = {name: pair[1] for name, pair in zip(self.variables, pairs)}
         return values, offsets, self.axes, inner, seeds

@@ -16,6 +16,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import torch
 from torch.utils import data
@@ -62,15 +63,26 @@ class Batch(_samples.Batch):
     def __reduce__(self) -> Any:
         if data.get_worker_info() is None:
             return Batch, (self.values, self.offsets, self.axes, self.samples, self.seeds)
-        tensors = [tensor.contiguous() for tensor in self._tensors()]
-        layout, size = [], 0
-        for tensor in tensors:
-            layout.append((size, tensor.dtype, tuple(tensor.shape)))
-            size += -(-tensor.numel() * tensor.element_size() // _ALIGNED) * _ALIGNED
-        memory = _shared_memory(size)
-        for part, tensor in zip(_parts(memory, layout), tensors):
-            part.copy_(tensor)
-        return _unpacked, (memory, layout, list(self.values), self.axes)
+        tensors = self._tensors()
+        if self._memory is None or any(one is not other for one, other in zip(tensors, self._memory.parts)):
+            self._memory = _Memory([(tensor.dtype, tuple(tensor.shape)) for tensor in tensors])
+            for part, tensor in zip(self._memory.parts, tensors):
+                part.copy_(tensor)
+        return _unpacked, (self._memory.whole, self._memory.layout, list(self.values), self.axes)
+
+    _memory: _Memory | None = None  # that its tensors were read into
+
+
+class _Memory:
+    """One piece of memory that processes share, and its parts: tensors of some types and shapes."""
+
+    def __init__(self, wanted: Sequence[tuple[Any, tuple[int, ...]]]) -> None:
+        self.layout, size = [], 0
+        for dtype, shape in wanted:
+            self.layout.append((size, dtype, shape))
+            size += -(-torch.Size(shape).numel() * torch.empty(0, dtype=dtype).element_size() // _ALIGNED) * _ALIGNED
+        self.whole = _shared_memory(size)
+        self.parts = _parts(self.whole, self.layout)
 
 
 def _shared_memory(size: int) -> Any:
@@ -123,20 +135,51 @@ class Samples(_samples.Samples):
         super().__init__(path, variables, samples=samples, where=where, axis=axis, transform=transform, threads=threads)
 
     def _batch(self, key: Any) -> Batch:
-        in_worker = data.get_worker_info() is not None
-        values, offsets, axes, samples, seeds = self._reader.read(key, 1 if in_worker and self._reader.threads is None else None)
-        tensors = {name: self._tensor(name, array) for name, array in values.items()}
-        places = {name: torch.from_numpy(array) for name, array in offsets.items()}
+        if data.get_worker_info() is not None:
+            return self._batch_of_worker(key)
+        values, offsets, axes, samples, seeds = self._reader.read(key)
+        self._types([array.dtype for array in values.values()])
+        tensors, places = ({name: torch.from_numpy(array) for name, array in arrays.items()} for arrays in (values, offsets))
         return Batch(tensors, places, axes, torch.from_numpy(samples), torch.from_numpy(seeds))
 
-    def _tensor(self, name: str, array: Any) -> Any:
-        try:
-            return torch.from_numpy(array)
-        except TypeError:
-            raise UsageError(
-                f'variable "{name}" has the type {array.dtype}, which torch does not have; choose others with variables=',
-                file=self.file.path,
-            ) from None
+    def _batch_of_worker(self, key: Any) -> Batch:
+        """Reads into memory that the process of the training loop will share."""
+        memory: _Memory | None = None
+        count = len(key.samples) if isinstance(key, Chosen) else 0
+
+        def allocate(wanted: list[Any]) -> list[Any]:
+            nonlocal memory
+            types = self._types([dtype for dtype, _ in wanted])
+            parts = list(zip(types, [tuple(shape) for _, shape in wanted]))
+            memory = _Memory(parts + len(parts) * [(torch.int64, (count + 1,))] + 2 * [(torch.int64, (count,))])
+            return [part.numpy() for part in memory.parts[: len(parts)]]
+
+        threads = 1 if self._reader.threads is None else None
+        values, offsets, axes, samples, seeds = self._reader.read(key, threads, allocate if count else None)
+        self._types([array.dtype for array in values.values()])
+        arrays = [*values.values(), *offsets.values(), samples, seeds]
+        if memory is None:  # arrays of which one was made of many
+            tensors = [torch.from_numpy(array) for array in arrays]
+        else:
+            tensors = memory.parts
+            for part, array in zip(tensors[len(values) :], arrays[len(values) :]):
+                part.copy_(torch.from_numpy(array))
+        batch = Batch(dict(zip(values, tensors)), dict(zip(offsets, tensors[len(values) :])), axes, tensors[-2], tensors[-1])
+        batch._memory = memory
+        return batch
+
+    def _types(self, dtypes: Sequence[Any]) -> list[Any]:
+        """The types of torch for those of the variables."""
+        found = []
+        for name, dtype in zip(self._reader.variables, dtypes):
+            try:
+                found.append(torch.from_numpy(np.empty(0, dtype)).dtype)
+            except TypeError:
+                raise UsageError(
+                    f'variable "{name}" has the type {dtype}, which torch does not have; choose others with variables=',
+                    file=self.file.path,
+                ) from None
+        return found
 
 
 class Loader(Resumable):
