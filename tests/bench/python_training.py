@@ -88,7 +88,7 @@ def make_webdataset(source, target):
     import webdataset as wds
 
     target.mkdir(parents=True)
-    with wds.ShardWriter(f"{target}/%05d.tar", maxsize=256 << 20, verbose=0) as out:
+    with wds.ShardWriter(f"{target}/%05d.tar", maxsize=64 << 20, verbose=0) as out:
         for i, sample in enumerate(samples_of(source)):
             out.write({"__key__": f"{i:08}", "bin": encode(sample)})
 
@@ -401,6 +401,8 @@ def make_files(options):
     np.save(base + "where.npy", np.arange(options.many))
     versions, missing = {}, []
     for way, package in PACKAGES.items():
+        if way not in options.peers.split(","):
+            continue
         try:
             versions[way] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
@@ -424,6 +426,7 @@ def main():
     parser.add_argument("--count", type=int, default=15_000, help="samples that a way reads in a round")
     parser.add_argument("--slow", type=int, default=1_500, help="samples that zarr reads in a round")
     parser.add_argument("--window", type=int, default=5_000, help="samples in the buffer of WebDataset")
+    parser.add_argument("--peers", default=",".join(PACKAGES), help="those to compare with (%(default)s)")
     parser.add_argument("--child", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
