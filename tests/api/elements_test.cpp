@@ -111,6 +111,31 @@ TEST_F(ElementsTest, ManyRequestsOnThreads) {
   }
 }
 
+TEST_F(ElementsTest, BlocksByCountedObjects) {
+  constexpr std::uint64_t kBlocks = 300;  // several leaves
+  Writer out(path());
+  for (std::uint64_t i = 0; i < kBlocks; ++i) {
+    Block b = out.block("b" + std::to_string(100 + i));
+    for (std::uint64_t v = 0; v < i % 4; ++v) b.var<int>("v" + std::to_string(v)).put(1);
+    b.samples(i % 3);
+  }
+  out.close();
+  const Reader in(path());
+  for (const auto& [count, of] : {std::pair(&BlockCounts::samples, std::uint64_t{3}),
+                                  std::pair(&BlockCounts::variables, std::uint64_t{4})}) {
+    std::uint64_t total = 0;
+    for (std::uint64_t i = 0; i < kBlocks; ++i)
+      for (std::uint64_t number = 0; number < i % of; ++number) {
+        const auto [block, within] = in.block_with(count, total++);
+        EXPECT_EQ(block.name(), "b" + std::to_string(100 + i));
+        EXPECT_EQ(within, number);
+      }
+    EXPECT_EQ(in.totals().*count, total);
+    EXPECT_EQ(code_of([&, count = count] { in.block_with(count, total); }), Code::kNotFound);
+  }
+  EXPECT_EQ(code_of([&] { in.block_with(&BlockCounts::records, 0); }), Code::kUsage);
+}
+
 TEST_F(ElementsTest, BlocksByPosition) {
   write_blocks(20);
   const Reader in(path());

@@ -11,7 +11,9 @@ import unittest
 import numpy as np
 from support import FolderTest, needs_netcdf4, netCDF4, nmb
 
-MODULES = [nmb]
+import nmb.samples
+
+MODULES = [nmb, nmb.samples]
 try:
     import nmb.pandas
 
@@ -24,12 +26,19 @@ try:
     MODULES.append(nmb.xarray)
 except ImportError:
     pass
+try:
+    import nmb.torch
+
+    MODULES.append(nmb.torch)
+except ImportError:
+    pass
 
 WITH_EXAMPLES = """open File Block Variable Blocks BlockSelection Attributes Block.read Variable.read Variable.oindex File.read_many
     File.read_ragged File.find merge convert verify diff digest recover Writer Writer.block WriterBlock WriterVariable WriterAttributes Parts
-    nmb.xarray.stack nmb.xarray.to_nmb nmb.pandas.find""".split()
+    nmb.xarray.stack nmb.xarray.to_nmb nmb.pandas.find
+    nmb.samples nmb.samples.Samples nmb.samples.Batch nmb.samples.Loader nmb.samples.split""".split()
 SHARED_BY_THREADS = """File Block Blocks BlockSelection Variables Variable OuterIndex Attributes Writer WriterBlock WriterVariable
-    WriterAttributes Parts""".split()
+    WriterAttributes Parts nmb.samples.Samples nmb.samples.Batch nmb.samples.Batches nmb.samples.Loader""".split()
 # xarray decides which parameters these have; the class describes ours.
 OF_XARRAY = "nmb.xarray.NmbBackendEntrypoint."
 
@@ -86,7 +95,7 @@ class DocstringsTest(FolderTest):
                 if inspect.isfunction(object) and not name.startswith(OF_XARRAY):
                     words = [one for one in inspect.signature(object).parameters if one != "self"]
                     self.assertEqual(lacks_words(doc, words) if len(words) > 1 else [], [], "parameters")
-        for name in SHARED_BY_THREADS:
+        for name in SHARED_BY_THREADS:  # they say whether threads may share them
             self.assertRegex(inspect.getdoc(found[name]), "thread")
 
     @needs_netcdf4

@@ -2,11 +2,12 @@
 """Builds the package against a build of NMB, and installs it into two environments: one with the system's packages (numpy 1 on
 Debian 12), one with numpy 2 and newer peers from the package index.
 
-    environments.py --build BUILD [--wheel WHEEL]
+    environments.py --build BUILD [--wheel WHEEL | --newest]
 
 They are BUILD/python/numpy1 and BUILD/python/numpy2, and stay for the next time. Skipped (exit code 77), with what is missing,
 if pip cannot install the packages. --wheel builds nothing: it makes numpy2 alone, with all peers, installs that wheel, and prints
-the versions."""
+the versions. --newest makes BUILD/python/newest, with the newest torch and torchdata, for the tests of training; the wheel was built
+before."""
 
 import argparse
 import os
@@ -18,6 +19,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SKIPPED = 77
 TOOLS = ["scikit-build-core >= 0.10", "nanobind >= 2.4", "numpy >= 2.0", "mypy", "pandas-stubs"]
 PEERS = ["h5py", "netCDF4", "h5netcdf", "xarray", "dask", "distributed", "pandas", "zarr", "lmdb", "matplotlib"]
+# Of the numpy1 environment, beside Debian's packages, which have no torchdata. It needs no package that is not there.
+TRAINING = ["--no-deps", "torchdata"]
+NEWEST = ["torch", "torchdata", "h5py", "netCDF4"]
+NEWEST_PEERS = ["lmdb", "zarr", "webdataset", "mosaicml-streaming", "torch_geometric"]  # of tests/bench/python_training.py
 MORE_PEERS = ["icechunk", "mypy", "pandas-stubs"]  # for the tests of a wheel
 
 
@@ -53,6 +58,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", required=True, type=Path)
     parser.add_argument("--wheel", type=Path)
+    parser.add_argument("--newest", action="store_true")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     folder = build / "python"
@@ -67,7 +73,16 @@ def main():
             run(python, "--version", check=True)
             run(python, "-m", "pip", "list", check=True)
             return 0
-        make(folder / "numpy1", [], "--system-site-packages")
+        if arguments.newest:
+            make(folder / "newest", NEWEST)
+            for peer in NEWEST_PEERS:  # a benchmark leaves out those that are missing
+                try:
+                    make(folder / "newest", [peer])
+                except Missing as missing:
+                    print(missing)
+            install(folder / "newest/bin/python", next(folder.glob("wheels/*.whl")))
+            return 0
+        make(folder / "numpy1", TRAINING, "--system-site-packages")
         make(folder / "numpy2", TOOLS + PEERS)
     except Missing as missing:
         why.write_text(" ".join(str(missing).split()))

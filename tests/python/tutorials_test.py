@@ -6,7 +6,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from support import FolderTest, needs_netcdf4
+from support import FolderTest, needs_h5py, needs_netcdf4
 
 try:
     import matplotlib
@@ -42,6 +42,13 @@ class TutorialsTest(FolderTest):
         said = self.run_tutorial("graph_samples", ("sizes.png", "batch.png"))
         self.assertIn("410 blocks, 800 variables", said)
         self.assertRegex(said, r"32 samples: \d+ nodes, \d+ edges")
+
+    @needs_h5py
+    def test_merge_and_train(self):
+        said = self.run_tutorial("merge_and_train", ("training.png",))
+        self.assertIn("800 samples: {'train': 621, 'validation': 89, 'test': 90}", said)
+        self.assertIn("stopped in epoch 3 after 528 samples of it", said)
+        self.assertRegex(said, r"root of the mean square error 0\.0[56]\d")  # the noise of the labels is 0.05
 
     def test_climate_year(self):
         said = self.run_tutorial("climate_year", ("series.png", "anomaly.png"))

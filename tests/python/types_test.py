@@ -32,7 +32,7 @@ class TypesTest(FolderTest):
         self.check("--package", "nmb")
 
     def test_tutorials(self):
-        self.check(*(ROOT / "examples" / f"{name}.py" for name in ("graph_samples", "climate_year", "dask_ensemble")))
+        self.check(*(ROOT / "examples" / f"{name}.py" for name in ("graph_samples", "climate_year", "merge_and_train", "dask_ensemble")))
 
     def test_guides(self):
         for name, given in GIVEN.items():

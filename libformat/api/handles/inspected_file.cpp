@@ -112,6 +112,17 @@ Result<std::optional<BlockEntry>> InspectedFile::at(std::uint64_t position) cons
   return position < held_.size() ? std::optional(held_[position].entry) : std::nullopt;
 }
 
+Result<std::optional<CountedObject>> InspectedFile::counted(std::uint64_t BlockCounts::*count,
+                                                            std::uint64_t number) const {
+  if (reader_) return reader_->counted(count, number);
+  for (const Held& held : held_) {
+    const std::uint64_t objects = held.entry.*count;
+    if (number < objects) return std::optional<CountedObject>({held.entry, number});
+    number -= objects;
+  }
+  return std::optional<CountedObject>();
+}
+
 Status InspectedFile::for_each_entry(std::string_view prefix,
                                      const std::function<Result<bool>(const BlockEntry&)>& visit,
                                      std::string_view from) const {

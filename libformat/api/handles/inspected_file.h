@@ -41,6 +41,8 @@ class NMB_EXPORT InspectedFile {
   Result<Totals> totals_of_prefix(std::string_view prefix) const;
   Result<std::optional<BlockEntry>> find(std::string_view block) const;
   Result<std::optional<BlockEntry>> at(std::uint64_t position) const;
+  Result<std::optional<CountedObject>> counted(std::uint64_t BlockCounts::*count,
+                                               std::uint64_t number) const;
   // from: entries whose names are less are left out.
   Status for_each_entry(std::string_view prefix,
                         const std::function<Result<bool>(const BlockEntry&)>& visit,

@@ -444,6 +444,18 @@ Result<BlockView> Reader::try_block_at(std::uint64_t position) const {
       joined_text("found no block at position ", position, " of ", state_->file.totals().blocks));
 }
 
+Result<std::pair<BlockView, std::uint64_t>> Reader::try_block_with(
+    std::uint64_t BlockCounts::*count, std::uint64_t number) const {
+  NMB_TRY(check_handle(state_));
+  if (count == &BlockCounts::records)
+    return Status(Code::kUsage, state_->path(), kNoOffset, "", "block_with() cannot count records");
+  NMB_ASSIGN(const std::optional<CountedObject> found, state_->file.counted(count, number));
+  if (found) return std::pair(state_->view(found->entry), found->number);
+  return Status(Code::kNotFound, state_->path(), kNoOffset, "",
+                joined_text("found no object with the number ", number, " of ",
+                            state_->file.totals().*count));
+}
+
 Status Reader::try_for_each_block(std::string_view glob,
                                   const std::function<Result<bool>(const BlockView&)>& visit,
                                   std::string_view from) const {

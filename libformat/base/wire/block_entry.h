@@ -108,4 +108,10 @@ void for_each_field(Entry& e, Visit visit) {
 // Returns the number of samples of a block if no rule for counting samples is given.
 constexpr std::uint64_t default_samples(std::uint64_t variables) { return variables > 0 ? 1 : 0; }
 
+// An object of a block, by its number in the block.
+struct CountedObject {
+  BlockEntry entry;
+  std::uint64_t number = 0;
+};
+
 }  // namespace nmb

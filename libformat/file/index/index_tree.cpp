@@ -115,6 +115,28 @@ Result<std::optional<BlockEntry>> IndexTree::at(std::uint64_t position) const {
   return std::optional<BlockEntry>(std::move(entry));
 }
 
+Result<std::optional<CountedObject>> IndexTree::counted(std::uint64_t BlockCounts::*count,
+                                                        std::uint64_t number) const {
+  if (superblock_.height == 0 || number >= superblock_.totals.*count)
+    return std::optional<CountedObject>();
+  NMB_ASSIGN(std::shared_ptr<const Page> page, root());
+  while (true) {
+    std::uint32_t row = 0;
+    for (; row < page->rows(); ++row) {
+      const std::uint64_t objects = index_summary_at(*page, row).totals.*count;
+      if (number < objects) break;
+      number -= objects;
+    }
+    if (row == page->rows()) return std::optional<CountedObject>();
+    if (page->level() == 0) {
+      CountedObject found{entry_at(*page, row), number};
+      NMB_TRY(growth_.add_to(&found.entry));
+      return std::optional<CountedObject>(std::move(found));
+    }
+    NMB_ASSIGN(page, child(*page, row));
+  }
+}
+
 Result<bool> IndexTree::contains(std::string_view name) const {
   NMB_ASSIGN(const std::optional<FoundEntry> found, find_row(name));
   return found.has_value();

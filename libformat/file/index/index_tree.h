@@ -40,6 +40,11 @@ class IndexTree {
   Result<bool> contains(std::string_view name) const;
   // Returns the entry at a position in the order of names, from 0; nullopt after the last one.
   Result<std::optional<BlockEntry>> at(std::uint64_t position) const;
+  // Returns the entry that has the object of this number, and the object's number in the entry;
+  // nullopt after the last one. Objects are counted from 0 over all entries in the order of names.
+  // count: which ones; not records, to which growth pages add.
+  Result<std::optional<CountedObject>> counted(std::uint64_t BlockCounts::*count,
+                                               std::uint64_t number) const;
   // Returns the number of entries whose names are less than `name`.
   Result<std::uint64_t> rank_of(std::string_view name) const;
   // Returns the totals of the entries in a range. Reads only index pages at its two ends.

@@ -255,6 +255,11 @@ Result<std::optional<BlockEntry>> FileReader::at(std::uint64_t position) const {
   return state_->core().index().at(position);
 }
 
+Result<std::optional<CountedObject>> FileReader::counted(std::uint64_t BlockCounts::*count,
+                                                         std::uint64_t number) const {
+  return state_->core().index().counted(count, number);
+}
+
 Result<std::uint64_t> FileReader::global_id(std::string_view block) const {
   NMB_ASSIGN(std::optional<BlockEntry> entry, find(block));
   if (!entry)

@@ -130,6 +130,9 @@ class FileReader {
   NMB_EXPORT Result<std::optional<BlockEntry>> find(std::string_view block) const;
   // Returns the block at a position in the order of all names, or nullopt after the last one.
   NMB_EXPORT Result<std::optional<BlockEntry>> at(std::uint64_t position) const;
+  // Returns the block that has the object of this number (IndexTree::counted).
+  NMB_EXPORT Result<std::optional<CountedObject>> counted(std::uint64_t BlockCounts::*count,
+                                                          std::uint64_t number) const;
   // Returns a block's global ID, which is its position in the order of all names.
   NMB_EXPORT Result<std::uint64_t> global_id(std::string_view block) const;
 

@@ -309,6 +309,16 @@ class Reader {
   // Errors: kNotFound.
   BlockView block_at(std::uint64_t position) const { return check(try_block_at(position)); }
   NMB_EXPORT Result<BlockView> try_block_at(std::uint64_t position) const;
+  // Returns the block that has the object of a number, and the object's number in this block.
+  // Objects are counted from 0 over all blocks in the order of names; count says which, for example
+  // `in.block_with(&nmb::BlockCounts::samples, 17)`. Reads one path of the index. Errors:
+  // kNotFound; kUsage for records.
+  std::pair<BlockView, std::uint64_t> block_with(std::uint64_t BlockCounts::*count,
+                                                 std::uint64_t number) const {
+    return check(try_block_with(count, number));
+  }
+  NMB_EXPORT Result<std::pair<BlockView, std::uint64_t>> try_block_with(
+      std::uint64_t BlockCounts::*count, std::uint64_t number) const;
   // Returns the blocks whose names match `glob`, in the order of names: `*` matches within a part
   // of a path, `**` across parts, `?` one character except '/', `[a-z]` and `[!a-z]` one character
   // that is or is not in a set, and `\` makes the next character literal. A block "a/b" does not

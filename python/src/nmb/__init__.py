@@ -18,8 +18,9 @@ Where to look:
     verify, recover, diff, digest  check, repair and compare files
     Error                          the base of all exceptions, each of which is also one of Python's own
     nmb.xarray, nmb.pandas         data sets of xarray; tables of pandas (import them)
+    nmb.samples, nmb.torch         batches for training programs (import them)
 
-The guides are docs/guides/python.md and docs/guides/xarray.md."""
+The guides are docs/guides/python.md, docs/guides/xarray.md and docs/guides/training.md."""
 
 from ._block import Block, Variables
 from ._blocks import Blocks, BlockSelection

@@ -151,5 +151,5 @@ class ManyReads:
             axes = [operator.index(axis)] * len(names)
         if min(axes, default=0) < 0:
             raise UsageError(f"axis: found {min(axes)}, expected at least 0")
-        pairs = _core.read_ragged(self._native(), names, axes, some, thread_count(threads))
+        pairs = _core.read_ragged(self._native(), names, axes, some, thread_count(threads), None)
         return pairs[0] if isinstance(variables, str) else dict(zip(names, pairs))

@@ -49,6 +49,7 @@ def set_page(name):
 
 # Packages of the index, as tests/python/environments.py installs them.
 PACKAGES = "{build}/python/numpy2/bin/python"
+NEWEST = "{build}/python/newest/bin/python"  # with --newest
 PAGES = {page.name: page for page in (
     *map(set_page, (*sets.SETS, *merging.SETS)),
     Page("merging", script("merge_page.py", "{out}/merge", "{out}/recovery")),
@@ -62,6 +63,8 @@ PAGES = {page.name: page for page in (
                                python=PACKAGES), "--rounds"),
     Page("python_samples", script("python_samples.py", "--build", "{build}", "--work", "{work}", "--count", 20_000, "--many", 5_680_000, python=PACKAGES),
          "--rounds"),
+    Page("python_training", script("python_training.py", "--build", "{build}", "--work", "{work}", "--samples", 35_530, "--many", 5_680_000,
+                                   "--count", 15_000, "--slow", 1_500, "--window", 5_000, python=NEWEST), "--rounds"),
     Page("hdf5_views", script("hdf5_views.py", "--build", "{build}", "--work", "{work}", "--samples", 3_553), "--runs"),
     Page("verify", script("verify_speed.py", "{build}", "--work", "{work}/verify", "--samples", 35_530, "--megabytes", 1_024), "--repeat"),
     Page("digest", script("digest_speed.py", "{build}", "--work", "{work}", "--megabytes", 1_024), "--repeat"),
@@ -78,7 +81,8 @@ def run(names, source, build, work, out, scale, runs, libraries):
     for page in [PAGES[name] for name in names or PAGES]:
         command = page.command(paths, scale, runs) + (libraries if page.options else [])
         if not Path(command[0]).exists():
-            maker = f"; tests/python/environments.py --build {build} makes it" if page.words[0] == PACKAGES else "; build with -DNMB_BUILD_TESTS=ON"
+            makers = {word: f"; tests/python/environments.py --build {build}{option} makes it" for word, option in ((PACKAGES, ""), (NEWEST, " --newest"))}
+            maker = makers.get(page.words[0], "; build with -DNMB_BUILD_TESTS=ON")
             left_out.append(f"{page.name}: there is no {command[0]}{maker}")
             continue
         print(f"nmbench: {page.name}: {' '.join(command)}", flush=True)

@@ -70,6 +70,7 @@ void bind_variable(nb::module_& module);
 void bind_batch(nb::module_& module);
 void bind_ragged(nb::module_& module);
 void bind_columns(nb::module_& module);
+void bind_samples(nb::module_& module);
 void bind_tasks(nb::module_& module);
 void bind_writer(nb::module_& module);
 

@@ -12,6 +12,7 @@ NB_MODULE(_core, module) {
   nmb_python::bind_batch(module);
   nmb_python::bind_ragged(module);
   nmb_python::bind_columns(module);
+  nmb_python::bind_samples(module);
   nmb_python::bind_tasks(module);
   nmb_python::bind_writer(module);
 }

@@ -61,8 +61,8 @@ void multiply_add(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64
     need(nmb::Status(nmb::Code::kLimit, "the values of all blocks do not fit in memory"));
 }
 
-// Compares the blocks, and makes the arrays. Returns the offsets of each block. numbers: for each
-// block, its number in `blocks`.
+// Compares the blocks, and computes the shape of the result. Returns the offsets of each block.
+// numbers: for each block, its number in `blocks`.
 nb::object prepare(RaggedColumn& column, const FoundBlocks& blocks,
                    std::span<const std::size_t> numbers,
                    const std::vector<std::vector<std::uint64_t>>& shapes) {
@@ -105,7 +105,6 @@ nb::object prepare(RaggedColumn& column, const FoundBlocks& blocks,
   multiply_add(total, column.row_bytes, 0, &bytes);
   multiply_add(bytes, column.parts, 0, &bytes);
   column.shape[column.axis] = total;
-  column.values = new_array(column.type->dtype(), column.shape);
   if (column.type->has_objects()) column.elements.resize(shapes.size() * column.parts);
   return offsets.array;
 }
@@ -192,10 +191,32 @@ void read_columns(const FileHandle& file, std::vector<RaggedColumn>& columns,
   }
 }
 
+// Makes the arrays of the results; or takes those that allocate([(dtype, shape), ...]) returns.
+void allocate_values(std::vector<RaggedColumn>& columns, nb::handle allocate) {
+  if (allocate.is_none()) {
+    for (RaggedColumn& column : columns)
+      column.values = new_array(column.type->dtype(), column.shape);
+    return;
+  }
+  nb::list wanted;
+  for (const RaggedColumn& column : columns) {
+    nb::list shape;
+    for (const std::uint64_t length : column.shape) shape.append(length);
+    wanted.append(nb::make_tuple(column.type->dtype(), nb::tuple(shape)));
+  }
+  const nb::list arrays = nb::borrow<nb::list>(allocate(wanted));
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    RaggedColumn& column = columns[c];
+    const nb::object array = arrays[c];
+    const std::span<std::byte> memory = memory_of(array, column.type->dtype(), column.shape);
+    column.values = {array, memory.data(), memory.size()};
+  }
+}
+
 // Returns a list of (values, offsets), one for each of the names.
 // axes: for each name, the number of the dimension in which blocks may differ.
 nb::list read_ragged(const std::shared_ptr<FileHandle>& file, nb::list names, nb::list axes,
-                     nb::list wanted, unsigned threads) {
+                     nb::list wanted, unsigned threads, nb::handle allocate) {
   std::vector<RaggedColumn> columns;
   for (std::size_t i = 0; i < names.size(); ++i)
     columns.push_back({from_text(names[i]), nb::cast<std::size_t>(axes[i])});
@@ -230,17 +251,22 @@ nb::list read_ragged(const std::shared_ptr<FileHandle>& file, nb::list names, nb
     }
     return {};
   });
+  std::vector<nb::object> offsets;
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    offsets.push_back(prepare(columns[c], blocks, numbers, shapes[c]));
+  allocate_values(columns, allocate);
   nb::list out;
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    const nb::object offsets = prepare(columns[c], blocks, numbers, shapes[c]);
-    out.append(nb::make_tuple(columns[c].values.array, offsets));
-  }
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    out.append(nb::make_tuple(columns[c].values.array, offsets[c]));
   read_columns(*file, columns, blocks, numbers, threads);
   return out;
 }
 
 }  // namespace
 
-void bind_ragged(nb::module_& module) { module.def("read_ragged", &read_ragged); }
+void bind_ragged(nb::module_& module) {
+  module.def("read_ragged", &read_ragged, nb::arg("file"), nb::arg("names"), nb::arg("axes"),
+             nb::arg("blocks"), nb::arg("threads"), nb::arg("allocate").none());
+}
 
 }  // namespace nmb_python
