@@ -22,7 +22,7 @@ from ._sample_places import Found, Places, Rule
 from ._threads import thread_count
 
 # Bytes of definitions of blocks that a process keeps.
-_CACHE = 16 << 20
+_CACHE = 4 << 20
 # What Batch is made of: values, offsets and axes by name; samples and seeds.
 Parts = tuple[dict[str, Any], dict[str, Any], dict[str, int], Numbers, Numbers]
 
