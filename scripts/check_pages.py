@@ -18,7 +18,7 @@ CORE = "spec/format.md", "spec/classic_header.md"
 NO_DOCS = ("docs/design/",)  # not for users
 LIMITS = {"README.md": 900, "CONTRIBUTING.md": 1200, "benchmarks/README.md": 800}
 GUIDE = 1500
-ALL_FOR_USERS = 26_500
+ALL_FOR_USERS = 28_000
 ALL_OF_CORE = 9000
 CHANGELOG_LINES = 10
 
