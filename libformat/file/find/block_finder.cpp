@@ -90,7 +90,7 @@ Status BlockFinder::read_tags(const FindName& name) {
   auto& rows = tags_[name.name];
   return reader_->for_each_tag(name.name,
                                [&](std::uint64_t order, const TagValue& tag) -> Result<bool> {
-                                 rows.insert_or_assign(order, value_of(tag));
+                                 rows.add(order, value_of(tag));
                                  return true;
                                });
 }
@@ -100,7 +100,7 @@ Status BlockFinder::read_results(const FindName& name) {
   for (std::size_t i = 0; i < rows.size(); ++i)
     NMB_TRY(reader_->for_each_result(stored_names(name.variable)[i], name.name,
                                      [&](std::uint64_t order, const TagValue& v) -> Result<bool> {
-                                       rows[i].insert_or_assign(order, value_of(v));
+                                       rows[i].add(order, value_of(v));
                                        return true;
                                      }));
   return {};
@@ -114,8 +114,9 @@ Status BlockFinder::read_statistics(const FindName& name) {
     NMB_TRY(reader_->for_each_statistics(
         stored_names(name.variable)[i],
         [&](std::uint64_t order, const VariableStatistics& v) -> Result<bool> {
-          VariableStatistics& row = rows[i][order] = v;
+          VariableStatistics row = v;
           row.histogram = {};
+          rows[i].add(order, std::move(row));
           return true;
         }));
   return {};
@@ -127,7 +128,7 @@ Status BlockFinder::read_counts(std::size_t name) {
     NMB_TRY(reader_->for_each_statistics(
         stored_names(count.variable)[i],
         [&](std::uint64_t order, const VariableStatistics& v) -> Result<bool> {
-          if (v.type != Type::kChar) counts_[name][i][order] = count_bounds(v, count.condition);
+          if (v.type != Type::kChar) counts_[name][i].add(order, count_bounds(v, count.condition));
           return true;
         }));
   return {};
@@ -137,9 +138,9 @@ Status BlockFinder::read_counts(std::size_t name) {
 // must not be read yet. If a row has the second name, the definitions of the block decide which of
 // the two names the variable has.
 template <class Row>
-Result<const Row*> BlockFinder::row_of(const RowsOfVariable<Row>& rows, const FindName& name) {
+Result<const Row*> BlockFinder::row_of(RowsOfVariable<Row>& rows, const FindName& name) {
   std::size_t which = 0;
-  if (rows[1].contains(order_)) {
+  if (rows[1].find(order_)) {
     if (source_ == Source::kTables) {
       needs_block_ = true;
       return static_cast<const Row*>(nullptr);
@@ -149,8 +150,7 @@ Result<const Row*> BlockFinder::row_of(const RowsOfVariable<Row>& rows, const Fi
     if (!variable) return static_cast<const Row*>(nullptr);
     which = dataset_->metadata.variable(*variable).name == name.variable ? 0 : 1;
   }
-  const auto row = rows[which].find(order_);
-  return row == rows[which].end() ? nullptr : &row->second;
+  return rows[which].find(order_);
 }
 
 void BlockFinder::begin(std::uint64_t order) {
@@ -291,12 +291,11 @@ Result<std::optional<FindValue>> BlockFinder::attribute_or_tag(const FindName& n
 }
 
 // Returns the value of the block's tag, or nullptr if the block has no tag of this name.
-const FindValue* BlockFinder::tag_of(const FindName& name) const {
+const FindValue* BlockFinder::tag_of(const FindName& name) {
   if (name.kind != FindName::Kind::kBlockAttribute) return nullptr;
   const auto rows = tags_.find(name.name);
   if (rows == tags_.end()) return nullptr;
-  const auto row = rows->second.find(order_);
-  return row == rows->second.end() ? nullptr : &row->second;
+  return rows->second.find(order_);
 }
 
 // Returns the variable of a statistic or count of the current block, if its values may be counted;

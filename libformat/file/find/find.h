@@ -27,11 +27,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "find/rows_by_order.h"
 #include "model/dataset.h"
 #include "nmb/statistics.h"
 #include "reader/file_reader.h"
@@ -178,13 +178,10 @@ class BlockFinder {
 
  private:
   using Evaluated = Result<std::optional<bool>>;
-  // Rows by the order number of the block.
-  template <class Row>
-  using Rows = std::unordered_map<std::uint64_t, Row>;
   // The rows of a variable under its own name, and under the name that stored_as_no_coordinate()
   // returns.
   template <class Row>
-  using RowsOfVariable = std::array<Rows<Row>, 2>;
+  using RowsOfVariable = std::array<RowsByOrder<Row>, 2>;
   // Where values of names come from.
   enum class Source : std::uint8_t { kTables, kDefinitions, kValues };
 
@@ -201,11 +198,11 @@ class BlockFinder {
   Result<std::optional<FindValue>> statistic(std::size_t i);
   Result<std::optional<FindValue>> count(std::size_t i);
   Result<std::optional<FindValue>> result(const FindName& name);
-  const FindValue* tag_of(const FindName& name) const;
+  const FindValue* tag_of(const FindName& name);
   std::optional<FindValue> statistic_of(const VariableStatistics& v, std::size_t i);
   Result<std::optional<VarId>> counted_variable(std::size_t i);
   template <class Row>
-  Result<const Row*> row_of(const RowsOfVariable<Row>& rows, const FindName& name);
+  Result<const Row*> row_of(RowsOfVariable<Row>& rows, const FindName& name);
   void note_values_read();
   Status load_block();
   Result<std::optional<FindValue>> attribute(VarId owner, const FindName& name) const;
@@ -237,7 +234,7 @@ class BlockFinder {
   std::vector<RowsOfVariable<FindNumber>> counts_;  // bounds, for each name of kind kCount
   std::map<std::string, RowsOfVariable<VariableStatistics>, std::less<>> statistics_;
   std::map<std::string, RowsOfVariable<FindValue>, std::less<>> results_;  // by FindName::text
-  std::map<std::string, Rows<FindValue>, std::less<>> tags_;
+  std::map<std::string, RowsByOrder<FindValue>, std::less<>> tags_;
 };
 
 }  // namespace nmb
