@@ -31,15 +31,18 @@ int leave(int ncid) { return close(ncid, nullptr); }
 int nothing_to_sync(int ncid) { return OpenFile::of(ncid) ? NC_NOERR : NC_EBADID; }
 
 int inq_format(int ncid, int* format) {
-  if (!OpenFile::of(ncid)) return NC_EBADID;
-  give(format, NC_FORMAT_NETCDF4);
-  return NC_NOERR;
+  return on_group(ncid, [&](OpenFile& file, Group&) -> int {
+    int found = 0;
+    NMB_NC_TRY(file.format(&found));
+    give(format, found);
+    return NC_NOERR;
+  });
 }
 
 int inq_format_extended(int ncid, int* format, int* mode) {
   const OpenFile* const file = OpenFile::of(ncid);
   if (!file) return NC_EBADID;
-  give(format, file->format());
+  give(format, file->extended_format());
   give(mode, file->mode());
   return NC_NOERR;
 }

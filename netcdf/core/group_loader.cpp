@@ -14,6 +14,8 @@ namespace nmb::udf {
 
 namespace {
 
+std::string c_name(std::string_view name) { return std::string(name.substr(0, name.find('\0'))); }
+
 // The number of netCDF-C for user types of a class, or 0.
 int class_of(const ExtendedType& type) {
   switch (type.type_class) {
@@ -240,7 +242,7 @@ int GroupLoader::add_dimensions(const Dataset& dataset, const ShownBlock& shown,
         name = dim.name;
       }
     }
-    file_.dimensions_.push_back({std::move(name), dim.length, dim.may_grow});
+    file_.dimensions_.push_back({c_name(name), dim.length, dim.may_grow});
     dimension_ids_.back() = static_cast<int>(file_.dimensions_.size() - 1);
     made_.dimensions.push_back({file_.dimensions_.back().name, dimension_ids_.back()});
   }
@@ -268,12 +270,15 @@ int GroupLoader::add_attributes(const Types& types, const Dataset& dataset, VarI
     if (att.shape().size() > 1) continue;
     const std::optional<Attribute> stored = dataset.metadata.find_attribute(owner, att.name());
     if (!stored) return NC_EINTERNAL;
-    GroupAttribute made{att.name(), NC_NAT, static_cast<std::size_t>(stored->count)};
+    GroupAttribute made{c_name(att.name()), att.name(), NC_NAT,
+                        static_cast<std::size_t>(stored->count)};
     if (TypeTable::is_extended(stored->type)) {
       const ExtendedType& type = types.table->at(stored->type);
       if (type.type_class == TypeClass::kString && !type.variable_length) {
-        made.type = att.shape().empty() ? NC_CHAR : NC_STRING;
-        if (made.type == NC_CHAR) made.length = static_cast<std::size_t>(type.size);
+        // Without elements, it has a null dataspace, and no characters.
+        made.type = att.shape().empty() || stored->count == 0 ? NC_CHAR : NC_STRING;
+        if (made.type == NC_CHAR)
+          made.length = stored->count == 0 ? 0 : static_cast<std::size_t>(type.size);
       } else {
         NMB_NC_TRY(find_type(types, stored->type, &made.type));
       }
@@ -290,7 +295,7 @@ int GroupLoader::add_variables(const ShownBlock& shown) {
     if (variable_types_[v] == NC_NAT) continue;
     const ShownVariable& variable = shown.vars[v];
     GroupVariable made;
-    made.name = variable.name;
+    made.name = c_name(variable.name);
     made.type = variable_types_[v];
     made.id = ReaderState::id_of(variable.var);
     made.source = source_of(ReaderState::dataset_of(variable.var));

@@ -212,8 +212,11 @@ void MemoryForm::convert_one(const std::byte* from, std::span<const std::byte> h
       break;
     }
     case Kind::kString: {
-      const std::string_view text = VariablePart::load(from).text(heap);
-      put(to, new_string(reinterpret_cast<const std::byte*>(text.data()), text.size()));
+      const VariablePart part = VariablePart::load(from);
+      char* text = nullptr;
+      if (!part.is_null())
+        text = new_string(heap.data() + part.offset, static_cast<std::size_t>(part.count));
+      put(to, text);
       break;
     }
     case Kind::kSequence: {

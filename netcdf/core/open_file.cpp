@@ -13,6 +13,7 @@
 #include "dump/group_walk.h"
 #include "group_loader.h"
 #include "handles/reader_state.h"
+#include "hdf5_types/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "netcdf/group_order.h"
@@ -92,6 +93,31 @@ int OpenFile::renew() {
   forget(std::move(reader_));
   reader_ = *std::move(reader);
   epoch_ = forks;
+  return NC_NOERR;
+}
+
+int OpenFile::format(int* out) {
+  *out = NC_FORMAT_NETCDF4;
+  if (reader_.totals().blocks != 1) return NC_NOERR;
+  Group& root = groups_[0];
+  NMB_NC_TRY(load(root));
+  if (root.sources.empty()) return NC_NOERR;
+  std::shared_ptr<const Dataset> only;
+  NMB_NC_TRY(dataset(root, nullptr, &only));
+  switch (only->kind()) {
+    case Kind::kCdf1:
+      *out = NC_FORMAT_CLASSIC;
+      break;
+    case Kind::kCdf2:
+      *out = NC_FORMAT_64BIT_OFFSET;
+      break;
+    case Kind::kCdf5:
+      *out = NC_FORMAT_64BIT_DATA;
+      break;
+    default:
+      if (only->metadata.find_attribute(kGlobal, kClassicModel)) *out = NC_FORMAT_NETCDF4_CLASSIC;
+      break;
+  }
   return NC_NOERR;
 }
 

@@ -74,8 +74,9 @@ struct UserType {
   std::vector<Enumerator> members;
 };
 
+// Names of C end at the first NUL; those of the file may go on.
 struct GroupAttribute {
-  std::string name;
+  std::string name, stored_name;
   nc_type type = NC_NAT;
   std::size_t length = 0;
 };
@@ -133,7 +134,10 @@ class OpenFile {
 
   int ncid(int group) const { return ncid_ | group; }
   int mode() const { return mode_; }
-  int format() const { return format_; }
+  int extended_format() const { return extended_format_; }
+  // Returns NC_FORMAT_...: that of the only block if there are no others, so that programs show it
+  // as they show its original.
+  int format(int* out);
   const std::string& path() const { return path_; }
   const Reader& reader() const { return reader_; }
 
@@ -159,7 +163,7 @@ class OpenFile {
  private:
   friend class GroupLoader;
   OpenFile(std::string path, int mode, int format, int ncid)
-      : path_(std::move(path)), mode_(mode), format_(format), ncid_(ncid) {}
+      : path_(std::move(path)), mode_(mode), extended_format_(format), ncid_(ncid) {}
   int number_group(Group& parent, std::string name, int* number);
   int count_children(const Group& group, std::vector<std::string>* names) const;
   int add_type(UserType type, nc_type* id);
@@ -168,7 +172,7 @@ class OpenFile {
   int type_in_file(const Digest& digest, nc_type* id);
 
   std::string path_;
-  int mode_, format_, ncid_;
+  int mode_, extended_format_, ncid_;
   unsigned epoch_ = 0;
   Reader reader_;
   std::deque<Group> groups_;  // references stay valid

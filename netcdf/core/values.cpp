@@ -343,7 +343,8 @@ int read_attribute(OpenFile& file, Group& group, const GroupVariable* variable,
   std::shared_ptr<const Dataset> dataset;
   NMB_NC_TRY(file.dataset(group, variable, &dataset));
   const VarId owner = variable ? variable->id : kGlobal;
-  const std::optional<Attribute> stored = dataset->metadata.find_attribute(owner, attribute.name);
+  const std::optional<Attribute> stored =
+      dataset->metadata.find_attribute(owner, attribute.stored_name);
   if (!stored) return NC_ENOTATT;
   if (attribute.type == NC_CHAR) {
     if (stored->values.size() < attribute.length) return NC_EINTERNAL;
