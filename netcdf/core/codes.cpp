@@ -38,7 +38,8 @@ int code_of(Code code) {
 
 void keep(std::string text) {
   message = std::move(text);
-  if (std::getenv("NMB_NETCDF_MESSAGES")) std::fprintf(stderr, "nmb: %s\n", message.c_str());
+  const char* const wanted = std::getenv("NMB_NETCDF_MESSAGES");
+  if (wanted && *wanted != '\0') std::fprintf(stderr, "nmb: %s\n", message.c_str());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Failures as error codes of netCDF-C, whose messages are fixed. The library's own message is kept
-// for nmb_netcdf_message(), and goes to standard error if NMB_NETCDF_MESSAGES is set.
+// for nmb_netcdf_message(), and goes to standard error if NMB_NETCDF_MESSAGES is
+// set and not empty.
 #pragma once
 
 #include <netcdf.h>

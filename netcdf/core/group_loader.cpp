@@ -92,6 +92,7 @@ int GroupLoader::load() {
   NMB_NC_TRY(add_dimensions(**dataset, *shown, is_used));
   NMB_NC_TRY(add_attributes(source_types_[0], **dataset, kGlobal, shown->atts, &made_.attributes));
   NMB_NC_TRY(add_variables(*shown));
+  NMB_NC_TRY(order_variables(**dataset));
 
   group_.sources = std::move(made_.sources);
   group_.dimensions = std::move(made_.dimensions);
@@ -304,6 +305,33 @@ int GroupLoader::add_variables(const ShownBlock& shown) {
                               made.id, variable.atts, &made.attributes));
     made_.variables.push_back(std::move(made));
   }
+  return NC_NOERR;
+}
+
+// Variables under the names of other links are among the others, in the order of the links.
+int GroupLoader::order_variables(const Dataset& dataset) {
+  const auto has_other_name = [&](const GroupVariable& variable) {
+    return variable.source != 0 || variable.name != dataset.metadata.variable(variable.id).name;
+  };
+  if (!dataset.metadata.extension() || std::ranges::none_of(made_.variables, has_other_name))
+    return NC_NOERR;
+  constexpr hdf5::Property::Number kWanted[] = {hdf5::Property::Number::kLinks};
+  const auto properties = hdf5::decode_properties(dataset.metadata.extension()->hdf5, kWanted);
+  if (!properties.ok()) return failed(properties.status().in_file(file_.path()));
+  std::map<std::string_view, std::size_t> order;
+  for (const hdf5::Property& property : *properties)
+    for (const hdf5::Link& link : property.links)
+      if (property.owner == kGlobal) order.emplace(link.name, order.size());
+  const auto place = [&](const GroupVariable& variable) {
+    std::string_view name = variable.name;
+    if (variable.source == 0) {
+      const std::string_view stored = dataset.metadata.variable(variable.id).name;
+      if (stored.ends_with(name)) name = stored;  // with the prefix of no coordinate
+    }
+    const auto found = order.find(name);
+    return found == order.end() ? order.size() : found->second;
+  };
+  std::ranges::stable_sort(made_.variables, {}, place);
   return NC_NOERR;
 }
 

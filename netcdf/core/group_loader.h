@@ -36,6 +36,7 @@ class GroupLoader {
   int add_attributes(const Types& types, const Dataset& dataset, VarId owner,
                      const std::vector<AttView>& shown, std::vector<GroupAttribute>* out);
   int add_variables(const ShownBlock& shown);
+  int order_variables(const Dataset& dataset);
   std::size_t source_of(const std::shared_ptr<const Dataset>& dataset);
 
   OpenFile& file_;

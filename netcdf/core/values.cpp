@@ -200,7 +200,8 @@ class VariableReader {
       : file_(file), group_(group), variable_(variable) {}
 
   int open(nc_type memory) {
-    NMB_NC_TRY(check_types(variable_.type, &memory));
+    types_ = check_types(variable_.type, &memory);
+    if (types_ == NC_ECHAR) return NC_ECHAR;
     NMB_NC_TRY(file_.dataset(group_, &variable_, &dataset_));
     const Type code = dataset_->metadata.variable(variable_.id).type;
     NMB_NC_TRY(make_conversion(file_, *dataset_, code, variable_.type, memory, &conversion_));
@@ -208,12 +209,16 @@ class VariableReader {
         ReaderState::of(file_.reader())->elements(dataset_);
     if (!elements.ok()) return failed(elements.status().in_file(file_.path()));
     elements_ = *std::move(elements);
+    if (elements_->is_null(variable_.id))
+      return failed(NC_EHDFERR, file_.path(),
+                    "variable \"" + variable_.name + "\" has a null dataspace, and no values");
     return NC_NOERR;
   }
 
   int read(const Selection& selection, std::byte* out) {
     Parts parts;
     NMB_NC_TRY(make_parts(file_, variable_, *dataset_, selection, &parts));
+    NMB_NC_TRY(types_);  // as in netCDF-C, after what is wrong with the selection
     if (parts.all == 0) return NC_NOERR;
     if (parts.is_whole()) return read_stored(parts, out);
     std::uint64_t bytes = 0;
@@ -272,6 +277,7 @@ class VariableReader {
   OpenFile& file_;
   Group& group_;
   const GroupVariable& variable_;
+  int types_ = NC_NOERR;
   std::shared_ptr<const Dataset> dataset_;
   std::optional<Conversion> conversion_;
   std::shared_ptr<BlockElements> elements_;

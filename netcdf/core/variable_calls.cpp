@@ -28,8 +28,11 @@ struct Stored {
   }
 };
 
-int endian_of(const Metadata& metadata, const GroupVariable& variable) {
+int endian_of(const Dataset& dataset, const GroupVariable& variable) {
+  const Metadata& metadata = dataset.metadata;
   const Type code = metadata.variable(variable.id).type;
+  // Programs ask so that they can write the same; the order of a classic file is no choice.
+  if (dataset.kind() != Kind::kExtended) return NC_ENDIAN_NATIVE;
   if (variable.type >= NC_STRING || variable.type == NC_CHAR) return NC_ENDIAN_NATIVE;
   if (!TypeTable::is_extended(code)) return NC_ENDIAN_BIG;
   return metadata.extension()->types.at(code).order == ByteOrder::kLittle ? NC_ENDIAN_LITTLE
@@ -39,7 +42,7 @@ int endian_of(const Metadata& metadata, const GroupVariable& variable) {
 int find_stored(OpenFile& file, Group& group, const GroupVariable& variable, Stored* out) {
   std::shared_ptr<const Dataset> dataset;
   NMB_NC_TRY(file.dataset(group, &variable, &dataset));
-  out->endian = endian_of(dataset->metadata, variable);
+  out->endian = endian_of(*dataset, variable);
   const Extension* const extension = dataset->metadata.extension().get();
   if (!extension) return NC_NOERR;
   Result<std::shared_ptr<BlockElements>> elements =
