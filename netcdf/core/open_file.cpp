@@ -12,6 +12,7 @@
 #include "codes.h"
 #include "dump/group_walk.h"
 #include "group_loader.h"
+#include "handles/input_file.h"
 #include "handles/reader_state.h"
 #include "hdf5_types/netcdf_marks.h"
 #include "model/name_rules.h"
@@ -53,9 +54,12 @@ int OpenFile::open(const std::string& path, int mode, int format, int ncid, cons
   if (mode & NC_INMEMORY) return failed(NC_EINMEMORY, path, "an NMB file is not read from memory");
   std::unique_ptr<OpenFile> file(new OpenFile(path, mode, format, ncid));
   file->epoch_ = forks;
+  // A program can ask for the format with any file; those of other kinds are not read here.
+  const auto input = InputFile::open(path);
+  if (!input.ok()) return failed(input.status());
+  if ((*input)->kind() != FileKind::kNmb) return failed(NC_ENOTNC, path, "this is no NMB file");
   Result<Reader> reader = Reader::try_open(path);
   if (!reader.ok()) return failed(reader.status());
-  if (reader->kind() != FileKind::kNmb) return failed(NC_ENOTNC, path, "this is no NMB file");
   file->reader_ = *std::move(reader);
   file->caller_ = caller;
   file->groups_.emplace_back();
