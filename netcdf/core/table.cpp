@@ -140,5 +140,10 @@ NMB_EXPORT int nmb_netcdf_register_for(const void* caller) {
   return NC_EINVAL;
 }
 
+NMB_EXPORT NC_Dispatch* nmb_netcdf_init() {
+  return nmb_netcdf_register_for(__builtin_return_address(0)) == NC_NOERR ? &nmb_netcdf_udf0
+                                                                          : nullptr;
+}
+
 NMB_EXPORT const char* nmb_netcdf_message() { return nmb::udf::last_message(); }
 }

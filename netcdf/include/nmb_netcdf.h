@@ -23,6 +23,10 @@ extern struct NC_Dispatch nmb_netcdf_udf1;
  * another version of the table or if both formats are taken. */
 int nmb_netcdf_register(void);
 
+/* For NETCDF.UDF0.INIT in the .ncrc of netCDF-C 4.10: registers the format as NC_UDF0, with its
+ * magic number, which an rc file cannot spell. Returns the table, or NULL. */
+struct NC_Dispatch* nmb_netcdf_init(void);
+
 /* Returns the message of the last failure in this thread: file, offset, what was found. Empty if
  * nothing failed. Valid until the next call of this thread. */
 const char* nmb_netcdf_message(void);
