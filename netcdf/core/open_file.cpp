@@ -339,7 +339,9 @@ int OpenFile::type_in_file(const Digest& digest, nc_type* id) {
   if (code == NC_ENOGRP) return NC_NOERR;
   NMB_NC_TRY(code);
   Group& group = groups_[static_cast<std::size_t>(number)];
-  if (group.is_loading) return NC_NOERR;
+  // As netCDF-C, a group cannot use types of groups that are read after it.
+  for (const Group* at = &group; at; at = this->group(at->parent))
+    if (at->is_loading) return NC_NOERR;
   NMB_NC_TRY(load(group));
   const auto found = group.types_by_digest.find(digest);
   if (found != group.types_by_digest.end()) *id = found->second;
