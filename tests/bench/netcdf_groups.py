@@ -40,7 +40,11 @@ def make(path, count):
             for d in range(24):
                 group.createDimension(f"dim_{d}", 1 + (i + d) % 7)
             for v in range(16):
-                group.createVariable(f"var_{v}", "f4", (f"dim_{v}",))[:] = v
+                group.createVariable(f"var_{v}", "f4", (f"dim_{v}",))
+        # Values come after all definitions: netCDF-C visits the whole file between them.
+        for group in file.groups.values():
+            for v, variable in enumerate(group.variables.values()):
+                variable[:] = v
 
 
 def least(command):
