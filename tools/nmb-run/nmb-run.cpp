@@ -1,4 +1,5 @@
-// nmb-run: runs a program so that its PnetCDF calls write and read NMB files.
+// nmb-run: runs a program so that its PnetCDF calls write and read NMB files, and its netCDF-C
+// calls read them.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -13,14 +14,19 @@ using namespace nmb;
 using namespace nmb::tools;
 
 const HelpText kHelp = {
-    "Runs PROGRAM so that its PnetCDF calls write and read NMB files, without a change.",
+    "Runs PROGRAM so that its PnetCDF calls write and read NMB files, and its netCDF-C calls read "
+    "them, without a change.",
     "A file that the program creates becomes an NMB file if its path ends in .nmb, if its hint nmb "
     "is on (with off, it never does), or if NMB_PNETCDF has a pattern that matches it: "
     "NMB_PNETCDF='out*.nc:restart_*.nc'. "
     "A file that it opens is read as what it is. All other files are PnetCDF's, as without "
     "nmb-run.\n\n"
-    "Start nmb-run with each process: mpiexec -n 64 nmb-run PROGRAM. The program must be linked "
-    "dynamically with MPI (Open MPI or MPICH) and PnetCDF; a statically linked program is "
+    "For netCDF-C, 4.9 or later, the blocks of an NMB file are groups: ncdump, NCO, R and Python's "
+    "netCDF4 read it. Messages about files go to standard error, unless NMB_NETCDF_MESSAGES is "
+    "empty."
+    "\n\n"
+    "Start nmb-run with each process: mpiexec -n 64 nmb-run PROGRAM. PnetCDF programs must be "
+    "linked dynamically with MPI (Open MPI or MPICH) and PnetCDF; a statically linked program is "
     "refused.\n\n"
     "With --report, the costs of input and output of each file go to standard error at the end: "
     "seconds by phase (the highest of all processes that this nmb-run has started), calls, bytes "
@@ -28,7 +34,8 @@ const HelpText kHelp = {
     "Exit codes: that of PROGRAM, or 128 + N after signal N; 2 if it cannot be run.",
     "  mpiexec -n 64 nmb-run ./model                        # writes NMB where paths end in .nmb\n"
     "  NMB_PNETCDF='*.nc' mpiexec -n 64 nmb-run ./model     # all files that it creates\n"
-    "  mpiexec -n 64 nmb-run --report ./model",
+    "  mpiexec -n 64 nmb-run --report ./model\n"
+    "  nmb-run ncdump -h all.nmb                            # any program of netCDF-C",
     {}};
 
 // The options of nmb-run end at the first argument that is not one.

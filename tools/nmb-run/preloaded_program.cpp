@@ -60,22 +60,27 @@ bool is_static(const fs::path& path) {
   return is_elf && !has_interpreter;
 }
 
-Result<fs::path> find_library() {
+// Adds the libraries of this installation that are preloaded, each before a colon.
+Result<std::string> find_libraries() {
+  std::string all;
   for (const fs::path& folder : plugin_folders()) {
-    const fs::path file = folder.parent_path() / "libnmb-pnetcdf.so";
-    std::error_code error;
-    if (!fs::exists(file, error)) continue;
-    fs::path found = fs::canonical(file, error);
-    // Colons and blanks separate the libraries of LD_PRELOAD.
-    if (found.string().find_first_of(": ") != std::string::npos)
-      return Status(
-          Code::kUnsupported, found.string(), kNoOffset, "",
-          "a library in a folder with a colon or a blank in its path cannot be preloaded");
-    return found;
+    for (const fs::path& file :
+         {folder.parent_path() / "libnmb-pnetcdf.so", folder / "nmb-netcdf-preload.so"}) {
+      std::error_code error;
+      if (!fs::exists(file, error)) continue;
+      const std::string found = fs::canonical(file, error).string();
+      // Colons and blanks separate the libraries of LD_PRELOAD.
+      if (found.find_first_of(": ") != std::string::npos)
+        return Status(
+            Code::kUnsupported, found, kNoOffset, "",
+            "a library in a folder with a colon or a blank in its path cannot be preloaded");
+      all += found + ":";
+    }
+    if (!all.empty()) return all;
   }
-  return Status(
-      Code::kUnsupported,
-      "libnmb-pnetcdf.so is missing; it is built where an MPI library and Python are found");
+  return Status(Code::kUnsupported,
+                "libnmb-pnetcdf.so and nmb-netcdf-preload.so are missing; the first is built where "
+                "an MPI library and Python are found, the second where netCDF-C is");
 }
 
 // The file to which the program's processes write what they have done.
@@ -122,7 +127,7 @@ Result<int> PreloadedProgram::run() const {
     return Status(Code::kUnsupported, arguments.front(), kNoOffset, "",
                   "the program is statically linked, so nothing can be preloaded; link it with "
                   "-lnmb-pnetcdf ahead of -lpnetcdf");
-  NMB_ASSIGN(const fs::path library, find_library());
+  NMB_ASSIGN(std::string preload, find_libraries());
   const TallyFile tally;
   if (tally.path().empty())
     std::fputs("nmb-run: cannot make a temporary file (TMPDIR), so there is no report\n", stderr);
@@ -131,9 +136,9 @@ Result<int> PreloadedProgram::run() const {
     return Status(Code::kIo, std::string("cannot start a process: ") + std::strerror(errno));
   if (child == 0) {
     const char* const before = std::getenv("LD_PRELOAD");
-    std::string preload = library.string();
-    if (before != nullptr && *before != '\0') preload += std::string(":") + before;
+    if (before != nullptr) preload += before;
     ::setenv("LD_PRELOAD", preload.c_str(), 1);
+    ::setenv("NMB_NETCDF_MESSAGES", "1", 0);
     if (!tally.path().empty()) ::setenv("NMB_RUN_TALLY", tally.path().c_str(), 1);
     std::vector<char*> words;
     for (const std::string& argument : arguments)
@@ -159,8 +164,10 @@ Result<int> PreloadedProgram::run() const {
     if (!report.caught())
       std::fprintf(
           stderr,
-          "nmb-run: %s: no call of PnetCDF was seen that creates or opens a file; is the program "
-          "linked with libpnetcdf statically, or does it look for the functions by dlsym()?\n",
+          "nmb-run: %s: no call of PnetCDF was seen that creates or opens a file, and none of "
+          "netCDF-C "
+          "that opens one; is the library linked statically, or does the program look for the "
+          "functions by dlsym()?\n",
           arguments.front().c_str());
     else if (reports)
       std::fputs(report.text().c_str(), stderr);

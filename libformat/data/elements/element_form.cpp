@@ -299,7 +299,12 @@ Status convert_steps(std::span<const ElementStep> steps, const std::byte* from, 
 // Appends the bytes of a string or of a path to the heap.
 Result<VariablePart> convert_characters(const ElementStep& step, const std::byte* from,
                                         HeapReader& heap) {
-  NMB_ASSIGN(std::span<const std::byte> bytes, heap.read(HeapValue::load(from), 1));
+  const HeapValue value = HeapValue::load(from);
+  NMB_ASSIGN(std::span<const std::byte> bytes, heap.read(value, 1));
+  if (step.action == Action::kString && bytes.empty() && !value.is_null()) {
+    if (heap.out().empty()) heap.out().push_back(std::byte{});
+    return VariablePart{0, heap.out().size()};
+  }
   if (step.action == Action::kRegion) {
     // The selection follows the path; a reference that is too short for both is null.
     const std::size_t length =

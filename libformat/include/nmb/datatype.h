@@ -79,6 +79,8 @@ struct VariablePart {
   std::uint64_t count = 0;   // number of characters, or of elements of the sequence
   std::uint64_t offset = 0;  // of the first one in the heap; a multiple of 8 for a sequence
 
+  // Whether HDF5 has no string or sequence here, which differs from an empty string.
+  bool is_null() const { return count == 0 && offset == 0; }
   static VariablePart load(const std::byte* from) {
     VariablePart out;
     std::memcpy(&out.count, from, 8);
