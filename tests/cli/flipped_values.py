@@ -257,7 +257,7 @@ NO_VALUES_IN = {
     "path_move.h": "moved",
     "file_reader.h": "open ~FileReader generation generation_digest file_id file_length has_hdf5_view hdf5_view_generation hdf5_view_options piece_size"
     " totals at warnings file generation_check totals_of_subtree totals_of_prefix for_each_entry for_each_wanted_entry find"
-    " global_id holes external_files has_statistics tag_counts later_additions kind_of refused_kind GetRequests"
+    " global_id counted holes external_files has_statistics tag_counts later_additions kind_of refused_kind GetRequests"
     " ~GetRequests text lost_records",
     "text.h": "printable json_text bytes_of_json_text bytes_of_printable",
     "values.h": "shape_of check_hyperslab element_count check_count check_not_null for_each_run convert_from_external convert_to_external"
@@ -274,14 +274,14 @@ NO_VALUES_IN = {
     "nmb/finding.h": "text status",
     "nmb/merge.h": "try_parse",
     "nmb/ranks.h": "Ranks ~Ranks agree begin_work end_work fail has_launcher rank size try_barrier try_mpi try_run_threads",
-    "nmb/reader.h": "atts counts dims file_length generation generation_digest has_hdf5_view is_classic kind name no_room totals try_att try_atts try_block try_block_at"
+    "nmb/reader.h": "atts counts dims file_length generation generation_digest has_hdf5_view is_classic kind name no_room totals try_att try_atts try_block try_block_at try_block_with"
     " try_datatype try_fill_value try_shown try_stored try_blocks try_cdl try_count try_dims try_for_each_block try_open try_position try_provenance try_shape try_tags try_type_name"
     " try_totals try_var try_vars try_whole type warnings",
     "nmb/recover.h": "count recovered doubtful is_loss lacks_objects",
     "nmb/statistics.h": "tag_text is_same_tag range number minimum_value maximum_value",
     "nmb/status.h": "throw_error text in_file at with of_object on_rank empty",
     "nmb/types.h": "kind_name",
-    "nmb/writer.h": "define_dim Writer ~Writer generation try_add_provenance try_att try_block try_dim try_open try_records try_remove"
+    "nmb/writer.h": "define_dim Writer ~Writer generation try_add_provenance try_att try_block try_dim try_find_block try_open try_records try_remove"
     " try_report try_samples try_tag try_var try_cancel try_definitions try_discard try_remove_att try_rename_att",
 }
 
